@@ -15,10 +15,28 @@ const pgVectorStore = "LangChain.js PGVectorStore";
 const bm25 = "plain BM25";
 const hybrid = "citewell, hybrid";
 const allCores = "citewell, 4-bit, all cores";
-const collections = ["scifact", "cranfield", "squad", "cmrc2018"];
+const collections = ["scifact", "cranfield", "squad", "cmrc2018", "med", "cisi", "npl", "dureader"];
 const storeMeasures = ["cranfield", "cmrc2018"].flatMap((name) =>
   ["dense", "lexical", "hybrid"].map((mode) => `${name}, ${mode}`),
 );
+
+const wrongPassage =
+  "Three passages are quoted of six sources; where the telling one is not among them, another one holds the same words. Declining more " +
+  "would lose as many right answers as it saves wrong ones.";
+const fourServers =
+  "A coordinator and three workers share two cores with their client, and each question goes to twelve shards; bare SQL asks one server. " +
+  "pgvector's settings of a search do not reach the workers yet, so that a walk which comes back short is followed by an exact comparison.";
+const otherWork =
+  "It was measured in one round beside a run of the tests, where figures of single queries swing by a factor of two; alone, before the " +
+  "tables had the keys of a cluster, dense p50 was 0.94 and words p99 0.54.";
+const otherWords =
+  "The sources of a third of these questions in Python's manual, and of less than half in Debian's, hold the fact at all: words and the latent model " +
+  "that is made of them do not lead there. Of the others a passage with more of the question's words mostly goes before the right one. " +
+  "Even if nothing were declined, a fifth of Python's and a third of undici's would be answered rightly. Understanding other words takes a " +
+  "model with weights, of which the package has none.";
+const otherSubject =
+  "What a manual lacks is asked in words that it has: one missing word among them declines only if it is rare. The threshold declines four " +
+  "fifths on OpenTelemetry, by which it was chosen; 20 questions have an interval of some ± 19.";
 
 /** The figures that the design promises, row by row. */
 export const design: readonly { readonly what: string; readonly aims: Aims }[] = [
@@ -154,6 +172,7 @@ export const design: readonly { readonly what: string; readonly aims: Aims }[] =
     aims: {
       quality: [
         { contender: hybrid, measure: collections, less: bm25, atLeast: -0.003 },
+        { contender: hybrid, measure: collections, less: "plain BM25, 0.9 and 0.4", atLeast: -0.003 },
         {
           contender: hybrid,
           measure: collections,
@@ -189,14 +208,33 @@ export const design: readonly { readonly what: string; readonly aims: Aims }[] =
     },
   },
   {
-    what: "PostgreSQL: query beside bare SQL; nDCG@10 of the embedded store with 1 and 3 shards",
+    what: "the stand-in on manuals that nothing was chosen on: whole passages, quoted",
     aims: {
-      scale: ["citewell, PostgreSQL", "citewell, three servers"].flatMap((contender) =>
+      manuals: ["python3-doc", "debian-policy"].flatMap((contender): readonly StatedAim[] => [
+        { contender, measure: "direct right", atLeast: 65 },
+        { contender, measure: "direct wrong", atMost: 15, reason: wrongPassage },
+        { contender, measure: "other words right", atLeast: 40, reason: otherWords },
+        { contender, measure: "other words wrong", atMost: 25, reason: otherWords },
+        { contender, measure: "unanswerable declined", atLeast: 80, reason: otherSubject },
+        { contender, measure: "literal", atLeast: 100 },
+      ]),
+    },
+  },
+  {
+    what: "PostgreSQL: query beside bare SQL; nDCG@10 of the embedded store on one server and on a cluster",
+    aims: {
+      scale: ["citewell, PostgreSQL", "citewell, cluster"].flatMap((contender) =>
         ["dense", "words", "both"].flatMap((kind) =>
-          ["p50", "p99"].map((of) => ({ contender, measure: `${kind} ${of}`, beside: bareSql, atMost: 1.3 })),
+          ["p50", "p99"].map((of) => ({
+            contender,
+            measure: `${kind} ${of}`,
+            beside: bareSql,
+            atMost: 1.3,
+            reason: contender === "citewell, cluster" ? fourServers : otherWork,
+          })),
         ),
       ),
-      stores: ["PostgreSQL", "PostgreSQL, three shards"].flatMap((contender) => [
+      stores: ["PostgreSQL", "PostgreSQL, cluster"].flatMap((contender) => [
         { contender, measure: storeMeasures, less: "folder", atLeast: -0.005 },
         { contender, measure: storeMeasures, less: "folder", atMost: 0.005 },
       ]),
@@ -205,10 +243,14 @@ export const design: readonly { readonly what: string; readonly aims: Aims }[] =
   {
     what: "200 concurrent answer streams on two cores: none lost, memory flat",
     aims: {
-      serve: [
-        { contender: "citewell", measure: "lost", atMost: 0 },
-        { contender: "citewell", measure: "heap growth", atMost: 4 },
-      ],
+      serve: ["citewell", "citewell, workers"].flatMap((contender) => [
+        { contender, measure: "first event p50", atMost: 100 },
+        { contender, measure: "first event p99", atMost: 400 },
+        { contender, measure: "lost", atMost: 0 },
+        { contender, measure: "lost of the crowd", atMost: 0 },
+        { contender, measure: "refused without a time", atMost: 0 },
+        { contender, measure: "heap growth", atMost: 4 },
+      ]),
     },
   },
   {
@@ -219,7 +261,7 @@ export const design: readonly { readonly what: string; readonly aims: Aims }[] =
   },
 ];
 
-/** What else benchmarks aim at, so that a loss is seen. */
+/** Aims beyond the main table, so that a loss is seen. */
 const further: Aims = {
   search: [
     { contender: "citewell", measure: "recall@10", atLeast: 0.95 },
@@ -242,6 +284,12 @@ const further: Aims = {
     { contender: "LangChain.js, HNSWLib", measure: "1,000 chunks", beside: "citewell index", atLeast: 4 },
   ],
   growth: [{ contender: "1,000,000 chunks", measure: "ingest CPU", exponent: true, atMost: 1.1 }],
+  typed: ["chosen, all", "unseen, all"].map((measure) => ({
+    contender: "citewell",
+    measure,
+    less: "MiniSearch, tuned",
+    atLeast: 0,
+  })),
   memory: [{ contender: "ten times the documents", measure: "peak", beside: "documents", atMost: 1.5 }],
   ask: [{ contender: "citewell", measure: "leaving, longest", atMost: 100 }],
   answers: [{ contender: "citewell, local service", measure: "direct, declined", atMost: 15 }],

@@ -19,9 +19,10 @@ import { runBenchmark } from "./runner/run-benchmark.js";
 import { resultMarkdown } from "./runner/tables.js";
 
 const paths = [
-  ..."chunk spans ingest files memory search graph scale growth ask answers transport local open quality serve".split(
+  ..."chunk spans ingest files memory search graph scale growth ask answers manuals transport local open quality serve".split(
     " ",
   ),
+  "typed/typed",
   ...["killed", "stores", "million"].map((name) => `proofs/${name}`),
   "planning/postgres-size",
 ];
@@ -31,7 +32,7 @@ const alone = "proofs/suite";
 
 /** Programs that take long or judge rather than compare, by their folders. */
 const programs = [
-  ...["foreign-partitions", "fuzz-local", "killed-workers", "large-store", "soak", "unchanged"].map(
+  ...["fuzz-local", "killed-workers", "large-store", "room-crossings", "soak", "static-model", "unchanged"].map(
     (name) => `proofs/${name}`,
   ),
   ...["plan", "words"].map((name) => `planning/${name}`),
@@ -136,7 +137,7 @@ async function measure(chosen: readonly Chosen[], options: Options, named: reado
     if (!smoke) write(join(output, `${result.benchmark}.json`), `${JSON.stringify(result, null, 2)}\n`);
     results.push(result);
   };
-  // What smoke runs measure is thrown away, so they may disturb each other.
+  // Measurements of smoke runs are thrown away, so they may disturb each other.
   const limit = pLimit(smoke ? availableParallelism() : 1);
   await Promise.all(chosen.map((each) => limit(measureOne, each)));
   if (report !== undefined) write(report, await resultsReport(results));

@@ -11,7 +11,7 @@ import { readMarkdown } from "./runner/corpus.js";
 import { project, shipped } from "./runner/project.js";
 import { startFixedLatencyUpstream } from "./shared/fixed-latency-upstream.js";
 
-/** Of a request, and more for each of its texts. */
+/** Latency of a request, and the time that each of its texts adds. */
 const [latencyMs, textMs] = [40, 0.5];
 
 interface Given {
@@ -91,7 +91,7 @@ const indexCommand: Indexing = async ({ baseUrl, folder }) => {
   }
 };
 
-/** What a run of the command reports, with the setting of all runs. */
+/** Runs the command with the setting of all runs, and returns its report. */
 function command(words: readonly string[], baseUrl: string): unknown {
   const service = ["--base-url", baseUrl, "--api-key", "key", "--embedding-model", "made-m3"];
   const cutting = ["--chunk-tokens", String(maxTokens), "--overlap-tokens", String(overlapTokens)];

@@ -1,6 +1,7 @@
 import pg from "pg";
 import { crowdDocuments } from "../test/support/worker-crowd.js";
-import { noPostgres, type PostgresServer, startPostgres } from "../test/support/postgres-server.js";
+import { query as queryServer, startCitus } from "../test/support/citus-cluster.js";
+import { noCitus, noPostgres, startPostgres } from "../test/support/postgres-server.js";
 import { aimsOf } from "./aims.js";
 import { runWorkers, type WorkersFigures } from "./planning/run-workers.js";
 import { simulateIngest } from "./planning/simulate-ingest.js";
@@ -12,7 +13,7 @@ import { percentile } from "./shared/percentile.js";
 
 const count = 10;
 const warmUps = 20;
-/** What the workers are measured with: jobs at once of each, requests at once of a job, and the time of a request. */
+/** Setting of the workers: concurrent jobs of each, concurrent requests of a job, and the latency of a request. */
 const [concurrency, requestsOfJob, latencyMs] = [2, 2, 1000];
 const filters = { "50 %": { half: 1 }, "1 %": { hundredth: 7 }, "0.01 %": { tenThousandth: 7 } } as const;
 
@@ -20,9 +21,11 @@ const filters = { "50 %": { half: 1 }, "1 %": { hundredth: 7 }, "0.01 %": { tenT
 type Scaled = OpenScaled | { readonly workers: number };
 
 interface Given {
-  /** Addresses of the servers. */
-  readonly urls: readonly string[];
-  /** What one worker needs for the documents when the service answers at once. */
+  /** Address of the single server. */
+  readonly url: string;
+  /** Address of the coordinator; empty without Citus. */
+  readonly cluster: string;
+  /** Figures of one worker when the service answers at once. */
   readonly atOnce?: WorkersFigures;
 }
 
@@ -30,12 +33,12 @@ export const benchmark: Benchmark<Scaled, Given> = {
   name: "scale",
   question: "What does a store on PostgreSQL add to the statements that it needs?",
   method:
-    "Three PostgreSQL servers with pgvector on this machine, made chunks written a hundred at a time into tables that have their graph from the start, " +
+    "One PostgreSQL server with pgvector, and a Citus cluster of a coordinator and three workers with 12 shards, all on this machine, made chunks written a hundred at a time into tables that have their graph from the start, " +
     "ours from the end of a first load of 5,000 to 20,000 chunks (m 16, 100 candidates while building); closing our stores, which makes it, and " +
     "opening them again is part of the time to write. Then `VACUUM ANALYZE`, and queries one after another, ten nearest. Bare SQL keeps " +
     "id, metadata, vector and a tsvector: no texts, no check of anything. It finds words by `ts_rank`, and both by the statement of pgvector's " +
     "documentation that fuses ranks. Bare SQL, BM25 asks the tables that ours wrote: the nearest, BM25 of all chunks with a word, or both in one " +
-    "statement. Searches of both are prepared statements, as ours are. Ours remembers how many chunks have a word while nobody writes. PGVectorStore keeps no words, and has a graph " +
+    "statement, on the single server and on the cluster, whose nodes have our settings of searches. Searches of both are prepared statements, as ours are. Ours remembers how many chunks have a word while nobody writes. PGVectorStore keeps no words, and has a graph " +
     "only where it is asked for one; with its server's default it looks at 40 candidates where the others look at 200. Short are filtered queries " +
     "with fewer than ten results although there are as many. CPU is that of the client. Workers are whole `citewell work` processes that take " +
     "`documents` short documents from a queue on the first server, each with four requests at once to a service that answers after a second; their " +
@@ -87,15 +90,15 @@ async function measureStore(scaled: Scaled, context: RunContext<Given>) {
   const { chunks = 0, dimension = 0, queries = 0 } = size;
   const corpus = madeCorpus(chunks, dimension, queries);
   const name = `r${process.pid}`;
-  const { urls } = given;
-  const store = await open({ urls, dimension, name });
+  const { url, cluster } = given;
+  const store = await open({ url, cluster, dimension, name });
   try {
     const writes = [...corpus.writes(chunks)];
     const { wallSeconds } = await timed(async () => {
       for (const write of writes) await store.write(write);
       await store.finishLoad?.();
     });
-    for (const url of urls) await vacuum(url);
+    for (const address of [url, cluster]) if (address !== "") await vacuum(address);
     const measures: Record<string, number> = { written: chunks / wallSeconds };
     const durations = async (ask: (query: Asked) => Promise<unknown>) => {
       const taken: number[] = [];
@@ -143,8 +146,8 @@ async function measureStore(scaled: Scaled, context: RunContext<Given>) {
 }
 
 async function measureWorkers(workers: number, { size, given }: RunContext<Given>): Promise<Measures> {
-  const { urls, atOnce } = given;
-  const real = await ingestByWorkers(urls[0]!, size, { workers, latencyMs });
+  const { url, atOnce } = given;
+  const real = await ingestByWorkers(url, size, { workers, latencyMs });
   if (atOnce === undefined) return { "ingested by workers": real.chunksPerSecond };
   const { chunks, seconds, startSeconds, requests: batches } = atOnce;
   const workMs = (1000 * (seconds - startSeconds)) / batches;
@@ -181,16 +184,29 @@ async function vacuum(url: string): Promise<void> {
 }
 
 async function prepareServers(size: Size) {
-  const servers: PostgresServer[] = [];
-  for (let at = 0; at < 3; at++) {
-    servers.push(await startPostgres({ settings: ["shared_buffers=256MB", "maintenance_work_mem=256MB"] }));
-  }
-  const urls = servers.map((server) => server.url());
-  const given: Given = { urls, atOnce: await ingestByWorkers(urls[0]!, size, { workers: 1, latencyMs: 0 }) };
+  const settings = ["shared_buffers=256MB", "maintenance_work_mem=256MB"];
+  const server = await startPostgres({ settings });
+  const cluster = noCitus === undefined ? await startCitus({ also: settings }) : undefined;
+  const url = server.url();
+  const clusterUrl = (await cluster?.createDatabase("docs")) ?? "";
+  // The guide advises this: searches then need no transaction, and bare SQL looks at as many candidates.
+  for (const setting of [
+    "ef_search = 200",
+    "iterative_scan = 'strict_order'",
+    "max_scan_tuples = 2147483647",
+    "scan_mem_multiplier = 16",
+  ])
+    if (cluster) await queryServer(clusterUrl, `ALTER ROLE postgres IN DATABASE docs SET hnsw.${setting}`);
+  const given: Given = {
+    url,
+    cluster: clusterUrl,
+    atOnce: await ingestByWorkers(url, size, { workers: 1, latencyMs: 0 }),
+  };
   return {
     given,
     close: async () => {
-      for (const server of servers) await server.remove();
+      await server.remove();
+      await cluster?.remove();
     },
   };
 }

@@ -151,7 +151,7 @@ async function whileWriting<Write>(
   return percentile(taken, 0.5);
 }
 
-/** By the slow, obvious way. */
+/** Finds the nearest vectors the slow, obvious way. */
 function exactNearest(chunks: number, dimension: number): Given {
   const { queries, writes } = madeCorpus(chunks, dimension, questionCount);
   const best = queries.map(() => [] as { readonly id: string; readonly similarity: number }[]);

@@ -100,7 +100,7 @@ async function shareFound(
   readsParents: boolean,
 ): Promise<number> {
   const { Bm25Index } = await shipped<{ readonly Bm25Index: typeof Bm25 }>("store/lexical/bm25-index.js");
-  const { NumberedTerms, terms } = await shipped<typeof Terms>("text/words/terms.js");
+  const { NumberedTerms, termCounts } = await shipped<typeof Terms>("text/words/terms.js");
   const { TokenIndex } = await shipped<{ readonly TokenIndex: typeof Tokens }>("text/chunking/token-index.js");
   const { defaultTokens } = await shipped<{ readonly defaultTokens: typeof DefaultTokens }>("text/tokens/tokens.js");
   const indexes = readsParents
@@ -113,7 +113,7 @@ async function shareFound(
     index.add(at + 1, (add) => words.each(text, (word) => add(word, 1)));
   }
   const found = questions.filter(({ text, uri, answers }) => {
-    const { labels } = index.search(terms(text), deepest, bm25);
+    const { labels } = index.search(termCounts(text), deepest, bm25);
     const ranked = Array.from(labels, (label) => chunks[label - 1]!);
     const read = readsParents ? withParents(ranked, budget, indexes) : withinBudget(ranked, budget);
     return read.some(

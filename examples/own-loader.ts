@@ -25,6 +25,6 @@ await writeFile(join(folder, "empty.ics"), "BEGIN:VCALENDAR\nEND:VCALENDAR\n");
 const kb = await openKnowledgeBase({ path: join(folder, "store") });
 const { documents, failures } = await kb.ingest(readFolder(folder, { loaders: { ".ics": calendar } }));
 console.log(`added: ${documents.added}, failed: ${failures.map(({ error }) => (error as LoadError).code).join()}`);
-const { hits } = await kb.search("When does the bridge open?", { limit: 1 });
+const { hits } = await kb.search("When does the bridge open?", { count: 1 });
 console.log(`line ${hits[0]?.line}: ${hits[0]?.chunk.text}`);
 await kb.close();

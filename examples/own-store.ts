@@ -21,7 +21,7 @@ export async function openChromaStore<const Space extends string>(
   const records = await collection(url, `${name}-records`);
   const writer = `stamp ${randomUUID()}`;
   let contents = emptyContents();
-  /** What every writer wrote last, when `contents` was read. */
+  /** Last write of every writer at the time `contents` was read. */
   let seen = "";
   let isClosed = false;
   let writes: Promise<unknown> = Promise.resolve();

@@ -41,7 +41,7 @@ for (const question of questions) {
       for (const { number, uri, line, quote, supported } of event.answer.citations) {
         const place = `${relative(process.cwd(), fileURLToPath(uri))}:${line}`;
         console.log(
-          `  [${number}] ${place}${supported ? "" : " (not found there)"}\n      “${quote.replace(/\s+/g, " ")}”`,
+          `  [${number}] ${place}${supported ? "" : " (not found there)"}\n      “${withoutMarkdown(quote)}”`,
         );
       }
       console.log();
@@ -55,3 +55,11 @@ console.log(`Now your own folder:
   npx citewell index ./my-docs
   npx citewell ask "your question"
   npx citewell --help`);
+
+/** A quotation as it is read: without the signs of emphasis, code, headings, lists and links. */
+function withoutMarkdown(text: string): string {
+  const read = text
+    .replace(/!?\[([^\][]*)\]\([^()]*\)/g, "$1")
+    .replace(/^[ \t]*(?:[-*+]|#+|```\w*)(?=\s|$)|[*`]/gm, "");
+  return read.replace(/\s+/g, " ").trim();
+}

@@ -1,7 +1,6 @@
 /**
- * The public surface of `citewell`: pipelines, stages, ports, the store and the knowledge base. Rooms that not everybody needs
- * have entry points of their own: `citewell/transport`, `citewell/video`, `citewell/load`, `citewell/evaluate`,
- * `citewell/local` and `citewell/testing`. Names that no entry point exports may change without notice.
+ * The public surface of `citewell`: pipelines, stages, ports, the store and the knowledge base. The other entry points stand in
+ * `exports` of package.json, one file each in `entries/`. Names that no entry point exports may change without notice.
  */
 
 export type { ApprovalBook, Approvals, Decision, WaitingAnswer, WaitingCall } from "./core/approval.js";
@@ -24,17 +23,10 @@ export type {
   TransportErrorCode,
 } from "./core/errors.js";
 export type { Condition, Filter, Scalar } from "./core/filter.js";
+export type { JsonSchema } from "./core/json.js";
 export { Pipeline, mapStage, stage } from "./core/pipeline.js";
-export type {
-  Budget,
-  Facts,
-  PaidVectors,
-  RunContext,
-  RunEvent,
-  RunOptions,
-  Stage,
-  StageFacts,
-} from "./core/pipeline.js";
+export type { RunContext, RunEvent, RunOptions, Stage } from "./core/pipeline.js";
+export type { Facts, StageFacts } from "./core/stage-facts.js";
 export type {
   CallOptions,
   ChatEvent,
@@ -46,9 +38,7 @@ export type {
   EmbedCall,
   Embedder,
   Embeddings,
-  FinishReason,
   Found,
-  JsonSchema,
   ReadCall,
   RecognizeCall,
   RerankCall,
@@ -87,9 +77,11 @@ export type {
   ChunkHistory,
   ChunkStep,
   Citation,
+  CitedSentence,
   Document,
   DocumentChunk,
   Embedded,
+  FinishReason,
   Hit,
   Json,
   Metadata,
@@ -112,7 +104,7 @@ export type {
 } from "./core/types.js";
 export type { Conversation, ConversationOptions } from "./knowledge-base/conversation.js";
 export { ingest } from "./knowledge-base/ingest.js";
-export type { IngestOptions, OwnPipelineOptions, UsualIngestOptions } from "./knowledge-base/ingest.js";
+export type { IngestOptions, OwnPipelineOptions, OwnPipelineRun, UsualIngestOptions } from "./knowledge-base/ingest.js";
 export type { IngestProgress, IngestReport } from "./knowledge-base/ingest/ledger.js";
 export { migrateKnowledgeBase } from "./knowledge-base/migrate.js";
 export type { MigrateOptions, MigrationReport } from "./knowledge-base/migrate.js";
@@ -122,12 +114,13 @@ export type {
   KnowledgeBase,
   KnowledgeBaseOptions,
   PlanOptions,
+  ReaderOptions,
+  ReaderThreads,
   ScopedKnowledgeBase,
 } from "./knowledge-base/options.js";
 export type {
   Ask,
   AskOptions,
-  Fusion,
   Resume,
   ResumeOptions,
   RewriteOptions,
@@ -135,6 +128,7 @@ export type {
 } from "./knowledge-base/question-options.js";
 export { planIngest } from "./knowledge-base/plan.js";
 export type { IngestPlan, PlanIngestOptions } from "./knowledge-base/plan.js";
+export type { FileForMetadata, MetadataOfFile } from "./load/sources/operator-metadata.js";
 export { readFile } from "./load/sources/read-file.js";
 export type { ReadFileOptions } from "./load/sources/read-file.js";
 export { readFolder } from "./load/sources/read-folder.js";
@@ -154,6 +148,7 @@ export { answer, collectAnswer, resumeAnswer } from "./stages/answering/answer.j
 export type { Resumption } from "./stages/answering/answer.js";
 export { searchTool } from "./stages/answering/search-tool.js";
 export type { PassageSearch, SearchToolOptions } from "./stages/answering/search-tool.js";
+export type { Budget, Charge, Payments } from "./stages/calls/payments.js";
 export { chunk } from "./stages/indexing/chunk.js";
 export type { ChunkOptions, ChunkTarget } from "./stages/indexing/chunk.js";
 export { embedChunks } from "./stages/indexing/embed-chunks.js";
@@ -173,7 +168,7 @@ export type { FusedOptions } from "./stages/retrieval/fused.js";
 export { rerank } from "./stages/retrieval/rerank.js";
 export type { RerankOptions } from "./stages/retrieval/rerank.js";
 export { search } from "./stages/retrieval/search.js";
-export type { SearchOptions } from "./stages/retrieval/search.js";
+export type { Fusion, SearchOptions } from "./stages/retrieval/search.js";
 export { widen } from "./stages/retrieval/widen.js";
 export type { WidenOptions } from "./stages/retrieval/widen.js";
 export type { ConversationInfo } from "./store/conversations/conversations.js";

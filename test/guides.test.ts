@@ -24,6 +24,16 @@ test("every folder of examples with programs has a guide, and the list of guides
   expect(folders.filter(({ name }) => !existsSync(join(examples, name, "README.md")))).toEqual([]);
 });
 
+test("the programs of the guides read nothing of this repository, so that they run wherever they are copied to", () => {
+  const programs = readdirSync(examples, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name));
+  const reading = programs.filter((name) => {
+    const code = readFileSync(join(examples, name), "utf8");
+    return name !== "quickstart.ts" && /["'`](?:\.{0,2}\/)*(?:test|benchmarks|build|src)\//.test(code);
+  });
+  // The quickstart of a clone asks about documentation that is part of the clone.
+  expect(reading).toEqual([]);
+});
+
 test.each(pages.map((page) => relative(root, page)))("the links of %s lead somewhere", (page) => {
   const dead = [...linksOf(join(root, page))].filter(([, path]) => !existsSync(path)).map(([target]) => target);
   expect(dead).toEqual([]);
@@ -37,6 +47,22 @@ describe.each(guides.map((page) => relative(root, page)))("%s", (page) => {
     expect(Math.max(...text.split("\n").map((line) => (line.startsWith("|") ? 0 : line.length)))).toBeLessThanOrEqual(
       180,
     );
+  });
+
+  test("a block that is no whole program stands behind a link to the program that it is part of", () => {
+    const folder = dirname(join(root, page));
+    const blocks = [...text.matchAll(/^```tsx?\n([\s\S]*?)^```$/gm)];
+    const unmarked = blocks.filter(({ index, 1: code }) => {
+      if (/^import /m.test(code!)) return false;
+      const before = text
+        .slice(0, index)
+        .trimEnd()
+        .split(/\n\s*\n/)
+        .at(-1)!;
+      const linked = [...before.matchAll(/\]\(([^)\s]+\.tsx?)\)/g)].map(([, target]) => join(folder, target!));
+      return !linked.some((program) => readFileSync(program, "utf8").includes(code!.trimEnd()));
+    });
+    expect(unmarked.map(({ 1: code }) => code)).toEqual([]);
   });
 
   test("shows code that stands in its programs, which the tests run", () => {

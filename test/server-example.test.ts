@@ -21,8 +21,12 @@ test("the server tells tenants apart by their tokens, takes their uploads, and l
 
   const question = "When do API keys expire?";
   const ends = async (of: typeof north) => (await of.events("/api/conversations", { question })).at(-1);
-  expect(await ends(north)).toMatchObject({ text: "API keys expire after 90 days. [1]" });
-  expect(await ends(south)).toMatchObject({ text: "API keys expire after 30 days. [1]" });
+  expect(await ends(north)).toMatchObject({
+    text: expect.stringMatching(/API keys expire after 90 days\..*\[1\]$/s) as string,
+  });
+  expect(await ends(south)).toMatchObject({
+    text: expect.stringMatching(/API keys expire after 30 days\..*\[1\]$/s) as string,
+  });
   await as("guessed").json("POST", "/api/conversations", { question }, 401);
 
   await north.json("PUT", "/api/uploads/locks.md", "Locks rust in winter.", 202);

@@ -78,16 +78,18 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   status: (options: object, { store }) => postgres.status({ store, ...options }),
   work: (options: object, { store, embedder }) => postgres.work({ store, embedder, ...options }),
   openPostgresStore: (options, { embedder }) => postgres.openPostgresStore("postgres://localhost/a", embedder, options),
-  rebalanceShards: (options: object) =>
-    postgres.rebalanceShards("postgres://localhost/a", { shards: ["postgres://localhost/b"], ...options }),
+  distributeStore: (options: object) => postgres.distributeStore("postgres://localhost/a", options),
   "Store.write": (options, { store }) => store.write(options),
   "Store.verify": (options, { store }) => store.verify(options),
   "Store.close": (options, { store }) => store.close(options),
   "Retriever.retrieve": (options: object, { store }) => store.lexical.retrieve({ text: "a" }, { count: 1, ...options }),
+  "Store.similarWords": (options: object, { store }) => store.similarWords!("a", { count: 1, ...options }),
   "Store.document": (options, { store }) => store.document("a", options),
   "Store.documents": (options, { store }) => store.documents(options),
   "Store.hits": (options, { store }) => store.hits([], options),
   "Store.scoped": (options, { store }) => store.scoped(options),
+  "Searchable.similarWords": (options: object, { store }) =>
+    store.scoped({ uri: "a" }).similarWords!("a", { count: 1, ...options }),
   "Searchable.document": (options, { store }) => store.scoped({ uri: "a" }).document("a", options),
   "Searchable.documents": (options, { store }) => store.scoped({ uri: "a" }).documents(options),
   "Searchable.hits": (options, { store }) => store.scoped({ uri: "a" }).hits([], options),
@@ -143,7 +145,6 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   searchTool: (options) => citewell.searchTool(noDocuments, options),
   chunk: (options) => citewell.chunk(options),
   embedChunks: (options, { embedder }) => citewell.embedChunks(embedder, options),
-  store: (options, { store }) => citewell.store(store, options),
   condense: (options, { chat }) => citewell.condense(chat, options),
   hyde: (options, { chat }) => citewell.hyde(chat, options),
   multiQuery: (options, { chat }) => citewell.multiQuery(chat, options),
@@ -156,6 +157,10 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   exportStore: (options, { store, folder }) => transferring.exportStore(store, join(folder, "export"), options),
   importStore: (options, { store, folder }) => transferring.importStore(join(folder, "export"), store, options),
   memoryStore: (options) => conforming.memoryStore("a", options),
+  makeKey: (options: object, { folder }) =>
+    serving.makeKey(serving.keyFile(join(folder, "keys.json")), { name: "a", ...options }),
+  "KnowledgeBase.readers": (options: object, { kb }) => kb.readers({ workers: 1, ...options }),
+  restrictRole: (options) => postgres.restrictRole("postgres://localhost/docs", "a", null, options),
   storeCases: (options: object) => conforming.storeCases({ open: async () => opened.store, ...options }),
   openStore: (options, { folder, embedder }) => citewell.openStore(join(folder, "other"), embedder, options),
   createTransport: (options: object) => citewell.createTransport({ baseUrl: "http://localhost", ...options }),
@@ -206,6 +211,7 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   knowledgeBaseTool: (options) => aiSdk.knowledgeBaseTool(noDocuments, options),
   citedAnswers: (options, { kb }) => aiSdk.citedAnswers(kb, options),
   startLocalService: (options) => local.startLocalService(options),
+  pullModel: (options) => local.pullModel("owner/name", options),
 };
 const hello = [{ role: "user", content: "hello" }] as const;
 const waiting = { calls: [{}], state: {} } as unknown as citewell.WaitingAnswer;
@@ -234,6 +240,7 @@ const noOptions: Readonly<Record<string, string>> = {
   'Pick<Store<Space, Readonly<Record<string, Json>>>, "documentInfo" | "knownVectors" | "space">': port,
   'Pick<Store<string, Readonly<Record<string, Json>>>, "document">': port,
   'Pick<Store<string, Readonly<Record<string, Json>>>, "knownVectors">': port,
+  KeyBook: port,
   Reranker: port,
   ScopedKnowledgeBase: port,
   Searched: port,

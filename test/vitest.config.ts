@@ -1,13 +1,24 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
+import { globSync } from "tinyglobby";
 import { configDefaults, defineConfig, type ViteUserConfig } from "vitest/config";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-// The clients that people have are installed apart; without them, a test of that name says so.
-const clients = existsSync(`${root}test/clients/node_modules`) ? [] : ["test/clients/!(missing).test.ts"];
-const exclude = [...configDefaults.exclude, ...clients];
+// Slow oracles, servers and processes run in `npm run test:all` alone: the first line of such a file says why. Files that the
+// command line names run in any case.
+const mark = /^\/\/ In test:all alone: its? /;
+
+/** Files that do not run now. */
+function excludedFiles(mode: string): string[] {
+  // The clients that people have are installed apart; without them, a test of that name says so.
+  const clients = existsSync(`${root}test/clients/node_modules`) ? [] : ["test/clients/!(missing).test.ts"];
+  const isWhole = mode === "all" || process.argv.slice(2).some((word) => /^test\b(?!.*config)/.test(word));
+  const files = isWhole ? [] : globSync("test/**/*.test.ts", { cwd: root, ignore: ["**/node_modules/**"] });
+  const slow = files.filter((file) => mark.test(readFileSync(`${root}${file}`, "utf8").slice(0, 100)));
+  return [...configDefaults.exclude, ...clients, ...slow];
+}
 
 // These files wait most of their time: for databases and browsers, for time limits that they let pass, for upstreams that are
 // made slow. Twice as many of them as of others run at once, so that the processors do not wait with them.
@@ -29,20 +40,22 @@ const sharing = [
     "!(answer-spans|not-delivered|scifact-vectors|soak|split-on-worker|telemetry|timeouts).test.ts",
 ];
 
-// As many as there are cores, but for one that is left to the programs that the tests start; and two, since many do not need one.
+// One core is left to the programs that the tests start. There are at least two workers, since many tests hardly use a core.
 const workers = Math.max(2, availableParallelism() - 1);
 
-const projects: readonly ViteUserConfig["test"][] = [
-  { name: "waiting", include: waiting, exclude, maxWorkers: 2 * workers, sequence: { groupOrder: 1 } },
-  {
-    name: "alone",
-    include: ["test/**/*.test.ts"],
-    exclude: [...exclude, ...waiting, ...sharing],
-    maxWorkers: workers,
-    sequence: { groupOrder: 2 },
-  },
-  { name: "sharing", include: sharing, exclude, isolate: false, maxWorkers: workers, sequence: { groupOrder: 2 } },
-];
+function projectsWithout(exclude: string[]): readonly ViteUserConfig["test"][] {
+  return [
+    { name: "waiting", include: waiting, exclude, maxWorkers: 2 * workers, sequence: { groupOrder: 1 } },
+    {
+      name: "alone",
+      include: ["test/**/*.test.ts"],
+      exclude: [...exclude, ...waiting, ...sharing],
+      maxWorkers: workers,
+      sequence: { groupOrder: 2 },
+    },
+    { name: "sharing", include: sharing, exclude, isolate: false, maxWorkers: workers, sequence: { groupOrder: 2 } },
+  ];
+}
 
 // Tests are written against src and run against dist, its build: what is tested is what is shipped, and worker threads
 // start from real files.
@@ -54,17 +67,19 @@ const resolve = {
   ],
 };
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   root,
   test: {
     globalSetup: [`${root}test/support/prepare-run.ts`],
     reporters: ["default", `${root}test/support/summary-reporter.ts`],
-    projects: projects.map((test) => ({
+    projects: projectsWithout(excludedFiles(mode)).map((test) => ({
       root,
       resolve,
       test: {
         setupFiles: [`${root}test/support/property-seed.ts`],
         server: { deps: { external: [/\/dist\//] } },
+        // A loop over nothing asserts nothing.
+        expect: { requireAssertions: true },
         // Shared machines are slow at times; a test that hangs is found all the same.
         testTimeout: 120_000,
         hookTimeout: 120_000,
@@ -73,4 +88,4 @@ export default defineConfig({
       },
     })),
   },
-});
+}));

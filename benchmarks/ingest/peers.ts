@@ -110,7 +110,7 @@ async function aiSdk(): Promise<Ingestion> {
   const { createOpenAICompatible } = await loadPeer<Compatible>("@ai-sdk/openai-compatible");
   return async ({ documents, baseUrl, timed }) => {
     const service = createOpenAICompatible({ name: "bench", baseURL: `${baseUrl}/llm/v1`, apiKey: "key" });
-    // By itself it sends up to 2,048 texts in a call.
+    // Its default sends up to 2,048 texts in a call.
     const limits = { maxEmbeddingsPerCall: { value: batchTexts } };
     const model = Object.create(service.textEmbeddingModel("made-m3"), limits) as import("ai").EmbeddingModel;
     const { result, wallSeconds } = await timed(async () => {

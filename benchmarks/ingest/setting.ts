@@ -9,7 +9,7 @@ export const dimension = 1024;
 
 export interface IngestTask {
   readonly documents: readonly CorpusDocument[];
-  /** Of the service that answers embeddings. */
+  /** Address of the embedding service. */
   readonly baseUrl: string;
   readonly latencyMs: number;
   /** Starts and stops the clock. Loading and warming up stay outside. */
@@ -19,7 +19,7 @@ export interface IngestTask {
 export interface Ingested {
   readonly seconds: number;
   readonly chunks: number;
-  /** What else was measured on the way. */
+  /** Further measurements taken on the way. */
   readonly more?: Readonly<Record<string, number>>;
 }
 

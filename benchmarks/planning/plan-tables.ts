@@ -3,7 +3,7 @@ import { formatted, markdownTable } from "../runner/tables.js";
 import { simulateIngest } from "./simulate-ingest.js";
 import { type Collection, sizedBy, sizeOf, sizingFigures, workersFor } from "./sizing.js";
 
-/** Of a collection, whatever its size. */
+/** The properties of a collection that do not depend on its size. */
 export type Kind = Pick<Collection, "dimensions" | "tokensPerChunk" | "pricePerMillionTokens">;
 
 const usual: Kind = { dimensions: 1024, tokensPerChunk: 300, pricePerMillionTokens: 0.02 };
@@ -18,7 +18,7 @@ const load = {
   failureShare: 0.05,
 };
 
-/** What collections need and how many workers a load needs, as Markdown tables; or what has to be measured first. */
+/** Renders the needs of collections and the workers for a load as Markdown tables, or names the missing measurements. */
 export function planMarkdown(results: ReadonlyMap<string, Result>, kind = usual): string {
   const figures = sizingFigures(results);
   if (figures === undefined) return `Not known before \`npm run bench -- ${sizedBy.join(" ")}\` has run.`;

@@ -1,6 +1,6 @@
 import { type Result, spreadOf, valuesOf } from "../runner/result.js";
 
-/** What the model extrapolates from: medians of results, of the benchmarks that are named. */
+/** Medians that the model extrapolates from, each of the benchmark that it names. */
 export interface SizingFigures {
   /** `growth`: at 1,024 dimensions, by number of chunks, in ascending order. */
   readonly stores: readonly { readonly chunks: number; readonly memoryBytes: number; readonly diskBytes: number }[];
@@ -85,7 +85,7 @@ export interface Size {
 }
 
 /**
- * What a collection needs. Of a chunk in a folder, the vector takes 4 bytes a dimension on disk and a copy of 1 byte on disk
+ * Estimates the needs of a collection. In a folder, the vector of a chunk takes 4 bytes a dimension on disk and a copy of 1 byte on disk
  * and in memory; what else it takes does not depend on the dimensions, and on top stands what a process holds without any
  * chunk. Inserting a vector into a graph visits a number of others that grows with the logarithm of the graph.
  */

@@ -110,7 +110,7 @@ async function killedAtWork(
   await sleep(afterMs);
   kill();
   const code = await ended;
-  // What was on its way is counted by the service when it answers.
+  // The service counts requests in flight when it answers them.
   await sleep(3 * latencyMs);
   return code === null;
 }

@@ -294,7 +294,7 @@ const forked = (part: string) =>
   ]);
 
 /** Runs a part in a separate process and resolves with its answer. */
-async function apart<Answer>(part: string, argument: object): Promise<Answer> {
+async function inSeparateProcess<Answer>(part: string, argument: object): Promise<Answer> {
   const child = forked(part);
   child.send(argument);
   const [[answer], [code]] = (await Promise.all([once(child, "message"), once(child, "exit")])) as [
@@ -370,29 +370,29 @@ async function run(): Promise<void> {
         const [, signal] = (await once(child, "exit")) as [number | null, string | null];
         say(`ended by ${signal} at ${killAt} chunks`);
       }
-      await apart("build", { path });
+      await inSeparateProcess("build", { path });
     }
     for (const index of ["flat", "hnsw"] as const) {
       if (!wanted.includes(index)) continue;
       console.log(`\n${index}`);
-      await apart(index, { path });
+      await inSeparateProcess(index, { path });
       await weigh(index, path);
     }
     if (wanted.includes("recall")) {
       console.log("\nrecall");
-      await apart("recall", { path });
+      await inSeparateProcess("recall", { path });
     }
     if (wanted.includes("verify")) {
       console.log("\nverify");
-      await apart("verify", { path });
+      await inSeparateProcess("verify", { path });
     }
     if (wanted.includes("together")) {
       console.log("\nhnsw, searching while the first chunks are written");
-      await apart("together", { path: join(temporary, "filling") });
+      await inSeparateProcess("together", { path: join(temporary, "filling") });
       console.log("\nhnsw, searching while writing");
       const copy = join(temporary, "copy");
       cpSync(path, copy, { recursive: true, mode: constants.COPYFILE_FICLONE });
-      await apart("together", { path: copy });
+      await inSeparateProcess("together", { path: copy });
       rmSync(copy, { recursive: true });
     }
   } finally {

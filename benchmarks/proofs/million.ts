@@ -9,7 +9,7 @@ import type { Asking, Opening, Weighed } from "../search/searching-process.js";
 import { madeCorpus } from "../shared/made-corpus.js";
 import { percentile } from "../shared/percentile.js";
 
-/** What is sent to a process that searches. */
+/** Sends a message to a searching process. */
 type Told = (message: Opening | Asking) => Promise<Weighed>;
 export type StartSearching = () => { readonly told: Told; readonly close: () => Promise<void> };
 

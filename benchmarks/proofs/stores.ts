@@ -6,7 +6,8 @@ import { createTransport, type Embedder, embedder, openStore, type Store } from 
 import { openCollection } from "citewell/evaluate";
 import { localDefaults, startLocalService } from "citewell/local";
 import { openPostgresStore } from "citewell/postgres";
-import { noPostgres, startPostgres } from "../../test/support/postgres-server.js";
+import { startCitus } from "../../test/support/citus-cluster.js";
+import { noCitus, noPostgres, startPostgres } from "../../test/support/postgres-server.js";
 import { scifactVectors } from "../../test/support/scifact-vectors.js";
 import { embeddingOnce, storeQuality } from "../../test/support/store-quality.js";
 import { aimsOf } from "../aims.js";
@@ -18,20 +19,26 @@ const modes = ["dense", "lexical", "hybrid"] as const;
 /** Vectors of a sentence model, which only SciFact has. */
 const modelVectors = "scifact with MiniLM";
 
-/** Opens an empty store, given addresses of three empty databases. */
-type OpenEmpty = (embed: Embedder, databases: readonly string[], folder: string) => Promise<Store>;
+/** Opens an empty store, given addresses of a server and a cluster, a name, and a folder. */
+type OpenEmpty = (
+  embed: Embedder,
+  place: { readonly url: string; readonly cluster: string; readonly schema: string; readonly folder: string },
+) => Promise<Store>;
 
 const stores: Readonly<Record<string, OpenEmpty>> = {
-  folder: (embed, _, folder) => openStore(folder, embed),
-  PostgreSQL: (embed, [url]) => openPostgresStore(url!, embed),
-  "PostgreSQL, three shards": (embed, [url, ...shards]) => openPostgresStore(url!, embed, { shards }),
+  folder: (embed, { folder }) => openStore(folder, embed),
+  PostgreSQL: (embed, { url, schema }) => openPostgresStore(url, embed, { schema }),
+  ...(noCitus === undefined && {
+    "PostgreSQL, cluster": (embed, { cluster, schema }) =>
+      openPostgresStore(cluster, embed, { schema, distributed: { shards: 6 } }),
+  }),
 };
 
 export const benchmark: Benchmark<OpenEmpty> = {
   name: "stores",
   question: "Does it matter for what is found where a collection is kept?",
   method:
-    "nDCG@10 of the same chunks, a document each where it fits, in a folder, on PostgreSQL and on three shards of it, by `queries` " +
+    "nDCG@10 of the same chunks, a document each where it fits, in a folder, on PostgreSQL and on a Citus cluster with three workers, by `queries` " +
     "questions of each of the first `collections` of Cranfield, CMRC 2018, SciFact and SQuAD, with the vectors of the local service, and of " +
     "SciFact with those of MiniLM, too; all their documents, or the first `documents`. Differences up to 0.005 are tolerated. Nothing is random but the graphs, which PostgreSQL has from 5,000 chunks on.",
   contenders: Object.entries(stores).map(([name, open]) => ({ name, kind: "citewell", load: async () => open })),
@@ -59,21 +66,23 @@ export const benchmark: Benchmark<OpenEmpty> = {
 async function measureQuality(open: OpenEmpty, { size, corpus }: RunContext<undefined>) {
   const { queries = 0, collections: count = 0, documents = 0 } = size;
   const server = await startPostgres();
+  const cluster = noCitus === undefined ? await startCitus() : undefined;
+  const clusterUrl = (await cluster?.createDatabase("docs")) ?? "";
   const service = await startLocalService();
   const transport = createTransport({ baseUrl: service.url, apiKey: service.apiKey });
   const root = await mkdtemp(join(tmpdir(), "citewell-benchmark-"));
   const measures: Record<string, number> = {};
   try {
-    for (const [at, name] of collections.slice(0, count).entries()) {
+    for (const [index, name] of collections.slice(0, count).entries()) {
       const whole = await openCollection(join(corpus, name));
       const collection = firstDocuments(whole, documents || Infinity);
       const embedders: Record<string, Embedder> = { [name]: embedder(transport, { model: localDefaults.embedding }) };
       if (name === "scifact") embedders[modelVectors] = await scifactVectors(join(corpus, name), whole);
       for (const [vectors, slow] of Object.entries(embedders)) {
         const embed = embeddingOnce(slow);
-        const place = `${vectors === name ? "local" : "model"}_${at}`;
-        const databases = await Promise.all(["a", "b", "c"].map((part) => server.createDatabase(`${place}_${part}`)));
-        const store = await open(embed, databases, join(root, place));
+        const place = `${vectors === name ? "local" : "model"}_${index}`;
+        const at = { url: server.url(), cluster: clusterUrl, schema: place, folder: join(root, place) };
+        const store = await open(embed, at);
         const quality = await storeQuality(collection, embed, store, queries);
         for (const mode of modes) measures[`${vectors}, ${mode}`] = quality[mode];
         await store.close();
@@ -84,6 +93,7 @@ async function measureQuality(open: OpenEmpty, { size, corpus }: RunContext<unde
     await transport.close();
     await service.close();
     await server.remove();
+    await cluster?.remove();
     await rm(root, { recursive: true, force: true });
   }
 }

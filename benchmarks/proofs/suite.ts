@@ -8,10 +8,10 @@ import type { Benchmark, RunContext } from "../runner/benchmark.js";
 /** Runs all tests; or knows how many minutes they took. */
 type Suite = { readonly command: readonly string[] } | { readonly minutes: number };
 
-/** What the tests printed. */
+/** Output of the tests. */
 const log = join(project, "build/suite.log");
 
-/** Of the whole suite of the first version, on two cores, when it was last run whole in CI. */
+/** Minutes that the suite of the first version took on two cores, in its last complete run in CI. */
 const firstMinutes = 29;
 
 export const benchmark: Benchmark<Suite> = {

@@ -6,7 +6,6 @@ const stopWords = new Set(
     "to was will with"
   ).split(" "),
 );
-const [k1, b] = [1.2, 0.75];
 
 /**
  * BM25 as a textbook has it, by which the notes of the collections were made: Lucene's formula and English stop words, Porter's
@@ -19,6 +18,13 @@ export class PlainBm25 {
   /** How often each document has a term. */
   readonly #postings = new Map<string, Map<string, number>>();
   #totalLength = 0;
+  readonly #k1: number;
+  readonly #b: number;
+
+  constructor(k1: number, b: number) {
+    this.#k1 = k1;
+    this.#b = b;
+  }
 
   add(id: string, text: string): void {
     const terms = termsOf(text);
@@ -39,7 +45,7 @@ export class PlainBm25 {
       const rarity = Math.log(1 + (all - having.size + 0.5) / (having.size + 0.5));
       for (const [id, often] of having) {
         const long = (this.#lengths.get(id)! * all) / this.#totalLength;
-        scores.set(id, (scores.get(id) ?? 0) + (rarity * often) / (often + k1 * (1 - b + b * long)));
+        scores.set(id, (scores.get(id) ?? 0) + (rarity * often) / (often + this.#k1 * (1 - this.#b + this.#b * long)));
       }
     }
     return [...scores].toSorted(([, one], [, other]) => other - one).slice(0, count);

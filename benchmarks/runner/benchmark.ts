@@ -1,7 +1,7 @@
 /** The numbers that say how much work a benchmark does, such as `{ chunks: 10000 }`. `--size chunks=100000` changes one. */
 export type Size = Readonly<Record<string, number>>;
 
-/** What one run measured, by the names of `Benchmark.measures`. A contender leaves out what it cannot do. */
+/** Measurements of one run, by the names of `Benchmark.measures`. A contender leaves out those that it cannot make. */
 export type Measures = Readonly<Record<string, number>>;
 
 export interface Measure {
@@ -16,13 +16,15 @@ export interface Contender<Subject> {
   readonly kind: "citewell" | "peer" | "limit";
   /** Packages whose versions belong to the result; where one is not installed, the contender is skipped. */
   readonly packages?: readonly string[];
+  /** The sentence that says what else is not installed here, so that the contender is skipped. Default: nothing is missing. */
+  readonly missing?: string;
   /** Loads what is measured. Is not measured itself. */
   readonly load: () => Promise<Subject>;
 }
 
 export interface Aim {
   readonly contender: string;
-  /** Of several measures, the worst counts. */
+  /** The worst of several measures counts. */
   readonly measure: string | readonly string[];
   /** The contender that the ratio is made to. Default: none, so that the value itself is meant. */
   readonly beside?: string;
@@ -49,7 +51,7 @@ export interface RunContext<Given> {
   readonly size: Size;
   /** The folder of documents named by `--corpus`, or the benchmark's own. */
   readonly corpus: string;
-  /** What `prepare` made. */
+  /** The result of `prepare`. */
   readonly given: Given;
   /** Does what is measured: adds its wall time and its CPU time, with that of its child processes, to the run. */
   readonly timed: <Result>(work: () => Result | Promise<Result>) => Promise<Timed<Result>>;
@@ -61,7 +63,7 @@ export interface Timed<Result> {
   readonly cpuSeconds: number;
 }
 
-/** What is made once for all contenders, by the process that starts them, and taken away at the end. */
+/** Set-up that the starting process makes once for all contenders, and removes at the end. */
 export interface Prepared<Given> {
   /** Is sent to the processes of the contenders, so it can hold data alone, no functions. */
   readonly given: Given;

@@ -1,7 +1,7 @@
 import { type Result, type Spread, spreadOf, timeMeasures, valuesOf } from "./result.js";
 import { formatted } from "./tables.js";
 
-/** What changed from an older result to this one, as Markdown; a change counts where the ranges of the rounds do not meet. */
+/** Renders the changes since an older result as Markdown; a change counts where the ranges of the rounds do not meet. */
 export function comparison(older: Result, newer: Result): string {
   const measures = { ...newer.measures, ...timeMeasures };
   const lines = newer.rows.flatMap(({ contender }) =>

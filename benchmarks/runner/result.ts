@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Aim } from "./benchmark.js";
 
-/** What a run of a benchmark writes to `benchmarks/results/NAME.json`. Ratios and medians are made when it is read. */
+/** Schema of `benchmarks/results/NAME.json`. Ratios and medians are computed by its reader. */
 export const resultSchema = z.strictObject({
   format: z.literal(1),
   benchmark: z.string(),

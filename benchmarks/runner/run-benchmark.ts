@@ -40,7 +40,9 @@ export async function runBenchmark(modulePath: string, options: RunOptions): Pro
   const versions = Object.fromEntries(packages.flatMap((each) => (isInstalled(each) ? [[each, versionOf(each)]] : [])));
   const rows = contenders.map((contender): ResultRow => {
     const missing = contender.packages?.find((each) => !isInstalled(each));
-    const skipped = missing === undefined ? {} : { skipped: `${missing} is not installed: ${installHint}` };
+    const why =
+      contender.missing ?? (missing === undefined ? undefined : `${missing} is not installed: ${installHint}`);
+    const skipped = why === undefined ? {} : { skipped: why };
     return { contender: contender.name, kind: contender.kind, runs: [], ...skipped };
   });
   const prepared = await benchmark.prepare?.(size, corpus.folder);

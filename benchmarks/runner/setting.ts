@@ -7,7 +7,7 @@ import type { Result } from "./result.js";
 
 /** Where, when and with what something is measured. */
 export async function settingHere(command: string, corpus: string): Promise<Result["setting"]> {
-  // What a run writes does not count as a change.
+  // The results that a run writes do not count as changes.
   const changes = await git("status", "--porcelain", "--", ".", ":!benchmarks/results", ":!*.md");
   return {
     at: new Date().toISOString(),

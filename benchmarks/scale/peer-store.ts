@@ -41,11 +41,11 @@ const peerStore = (title: string, hasGraph: boolean): Contender<OpenScaled> => (
   packages: ["@langchain/community", "pg"],
   load: async () => {
     const { PGVectorStore } = await loadPeer<PeerModule>("@langchain/community/vectorstores/pgvector");
-    return async ({ urls, dimension, name }) => {
+    return async ({ url, dimension, name }) => {
       const store = await PGVectorStore.initialize(
         {},
         {
-          postgresConnectionOptions: { connectionString: urls[0]! },
+          postgresConnectionOptions: { connectionString: url },
           tableName: `peer_${name}`,
           distanceStrategy: "cosine",
           dimensions: dimension,

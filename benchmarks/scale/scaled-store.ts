@@ -3,8 +3,10 @@ import type { MadeWrite } from "../search/search-index.js";
 import type { Asked } from "../shared/made-corpus.js";
 
 export interface Place {
-  /** Addresses of three servers. */
-  readonly urls: readonly string[];
+  /** Address of a single server. */
+  readonly url: string;
+  /** Address of the coordinator of a Citus cluster with three workers. */
+  readonly cluster: string;
   readonly dimension: number;
   /** A name for what is made, which no other run has. */
   readonly name: string;
@@ -18,7 +20,7 @@ export interface ScaledStore {
   /** Number of results of the nearest vectors. */
   readonly dense: (query: Asked, count: number, filter?: Metadata) => Promise<number>;
   readonly words?: (query: Asked, count: number) => Promise<unknown>;
-  /** By vector and by words, as a hybrid search asks for both. */
+  /** Asks for vector and words together, as a hybrid search does. */
   readonly both?: (query: Asked, count: number) => Promise<unknown>;
   readonly close: () => Promise<unknown>;
 }

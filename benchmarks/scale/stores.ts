@@ -8,6 +8,7 @@ import type { Contender } from "../runner/benchmark.js";
 import type { Asked } from "../shared/made-corpus.js";
 import type { queryTerms as QueryTerms } from "../../src/text/words/terms.js";
 import { shipped } from "../runner/project.js";
+import { noCitus } from "../../test/support/postgres-server.js";
 import { peerStores } from "./peer-store.js";
 import type { OpenScaled, Place } from "./scaled-store.js";
 
@@ -59,8 +60,8 @@ const prepared = (client: pg.Client) => (name: string, text: string, values: rea
   client.query({ name, text, values: [...values] });
 
 /** A table of ids, vectors with a graph, and words with an index, and the statements that any program would have to send. */
-const bareSql: OpenScaled = async ({ urls, dimension, name }) => {
-  const client = new pg.Client(urls[0]);
+const bareSql: OpenScaled = async ({ url, dimension, name }) => {
+  const client = new pg.Client(url);
   await client.connect();
   await client.query("CREATE EXTENSION IF NOT EXISTS vector");
   await client.query(
@@ -110,62 +111,78 @@ const bareSql: OpenScaled = async ({ urls, dimension, name }) => {
   };
 };
 
+const distributed = { shards: 12 };
+
 /** The tables of our store, with the shortest statements by which any program would get what ours returns: ids by vector and by BM25. */
-const bareBm25: OpenScaled = async (place) => {
-  const schema = `bm25_${place.name}`;
-  const { write, finishLoad, close } = await ours("", ({ urls }, embedder) =>
-    openPostgresStore(urls[0]!, embedder, { schema }),
-  )
-    .load()
-    .then((open) => open(place));
-  const client = new pg.Client(place.urls[0]);
-  await client.connect();
-  await client.query(
-    `SET search_path = ${schema}, public; SET hnsw.ef_search = 200; SET hnsw.iterative_scan = strict_order`,
-  );
-  const ask = prepared(client);
-  const near = (filter = "") => `SELECT c.id, n.score FROM (
-      SELECT label, -(embedding <#> $1::vector) AS score FROM embeddings ${filter} ORDER BY embedding <#> $1::vector LIMIT $2) AS n
-    JOIN chunks c USING (label)`;
-  const relevant = (words: string, limit: string) => `
+const bareBm25 =
+  (where: "url" | "cluster"): OpenScaled =>
+  async (place) => {
+    const schema = `bm25_${place.name}`;
+    const { write, finishLoad, close } = await ours("", (_, embedder) =>
+      openPostgresStore(place[where], embedder, { schema, ...(where === "cluster" && { distributed }) }),
+    )
+      .load()
+      .then((open) => open(place));
+    const client = new pg.Client(place[where]);
+    await client.connect();
+    await client.query(
+      `SET search_path = ${schema}, public; SET hnsw.ef_search = 200; SET hnsw.iterative_scan = strict_order`,
+    );
+    const ask = prepared(client);
+    const near = (filter = "") =>
+      `SELECT id, -(embedding <#> $1::vector) AS score FROM embeddings ${filter} ORDER BY embedding <#> $1::vector LIMIT $2`;
+    const relevant = (words: string, limit: string) => `
     WITH t AS MATERIALIZED (SELECT sum(chunks)::float8 AS chunks, (sum(words) / sum(chunks))::float8 AS average FROM totals),
     q AS MATERIALIZED (SELECT word, count(*)::float8 AS n FROM postings WHERE word = ANY(${words}::text[]) GROUP BY word)
     SELECT c.id, s.score FROM (
-      SELECT p.chunk, sum(ln(1 + (t.chunks - q.n + 0.5::float8) / (q.n + 0.5::float8)) * p.frequency /
+      SELECT p.document, p.chunk, sum(ln(1 + (t.chunks - q.n + 0.5::float8) / (q.n + 0.5::float8)) * p.frequency /
         (p.frequency + 1.2::float8 * (0.25::float8 + 0.75::float8 * p.length / t.average))) AS score
-      FROM q JOIN postings p USING (word), t GROUP BY p.chunk ORDER BY score DESC LIMIT ${limit}) AS s
-    JOIN chunks c ON c.label = s.chunk`;
-  return {
-    write,
-    ...(finishLoad && { finishLoad }),
-    dense: async ({ vector }, count, metadata = {}) => {
-      const [[name, value] = []] = Object.entries(metadata);
-      const filter =
-        name === undefined
-          ? undefined
-          : "WHERE document IN (SELECT document FROM fields WHERE name = $3 AND number = $4)";
-      const values = [unit(vector), count, ...(filter === undefined ? [] : [`.${name}`, value])];
-      return (await ask(filter === undefined ? "dense" : "filtered", near(filter), values)).rows.length;
-    },
-    words: ({ text }, count) => ask("words", relevant("$1", "$2"), [queryTerms(text), count]),
-    both: ({ text, vector }, count) =>
-      ask("both", `(${near()}) UNION ALL (${relevant("$3", "$2")})`, [unit(vector), count, queryTerms(text)]),
-    close: async () => {
-      await client.end();
-      await close();
-    },
+      FROM q JOIN postings p USING (word), t GROUP BY p.document, p.chunk ORDER BY score DESC LIMIT ${limit}) AS s
+    JOIN chunks c ON c.document = s.document AND c.label = s.chunk`;
+    return {
+      write,
+      ...(finishLoad && { finishLoad }),
+      dense: async ({ vector }, count, metadata = {}) => {
+        const [[name, value] = []] = Object.entries(metadata);
+        const filter =
+          name === undefined
+            ? undefined
+            : "WHERE document IN (SELECT document FROM fields WHERE name = $3 AND number = $4)";
+        const values = [unit(vector), count, ...(filter === undefined ? [] : [`.${name}`, value])];
+        return (await ask(filter === undefined ? "dense" : "filtered", near(filter), values)).rows.length;
+      },
+      words: ({ text }, count) => ask("words", relevant("$1", "$2"), [[...queryTerms(text).keys()], count]),
+      both: ({ text, vector }, count) =>
+        ask("both", `(${near()}) UNION ALL (${relevant("$3", "$2")})`, [
+          unit(vector),
+          count,
+          [...queryTerms(text).keys()],
+        ]),
+      close: async () => {
+        await client.end();
+        await close();
+      },
+    };
   };
+
+const bareOnCluster: Contender<OpenScaled> = {
+  name: "bare SQL, BM25, cluster",
+  kind: "limit",
+  packages: ["pg"],
+  load: async () => bareBm25("cluster"),
 };
+
+const onCluster = ours("citewell, cluster", ({ cluster, name }, embedder) =>
+  openPostgresStore(cluster, embedder, { schema: `cluster_${name}`, distributed }),
+);
 
 export const scaledStores: readonly Contender<OpenScaled>[] = [
   { name: "bare SQL", kind: "limit", packages: ["pg"], load: async () => bareSql },
-  { name: "bare SQL, BM25", kind: "limit", packages: ["pg"], load: async () => bareBm25 },
-  ours("citewell, PostgreSQL", ({ urls, name }, embedder) =>
-    openPostgresStore(urls[0]!, embedder, { schema: `one_${name}` }),
+  { name: "bare SQL, BM25", kind: "limit", packages: ["pg"], load: async () => bareBm25("url") },
+  ours("citewell, PostgreSQL", ({ url, name }, embedder) =>
+    openPostgresStore(url, embedder, { schema: `one_${name}` }),
   ),
-  ours("citewell, three servers", ({ urls, name }, embedder) =>
-    openPostgresStore(urls[0]!, embedder, { schema: `three_${name}`, shards: urls.slice(1) }),
-  ),
+  ...(noCitus === undefined ? [bareOnCluster, onCluster] : []),
   { name: "citewell, folder", kind: "citewell", load: async () => inFolder },
   ...peerStores,
 ];

@@ -54,7 +54,7 @@ export async function citewellIndex(dimension: number, indexing: Indexing): Prom
   };
 }
 
-/** What a process holds which only opens the store and searches. */
+/** Weighs a process that only opens the store and searches. */
 async function weigh(opening: Opening, queries: readonly Asking[]): Promise<Weighed> {
   const child = fork(fileURLToPath(new URL("./searching-process.js", import.meta.url)), { serialization: "advanced" });
   const told = async (message: Opening | Asking) => {

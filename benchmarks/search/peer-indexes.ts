@@ -11,7 +11,7 @@ interface Passage {
   readonly vector: Float32Array;
 }
 
-/** What a peer does with passages; all else is the same for all of them. */
+/** The part of an index that differs between peers. */
 type PeerIndex = Omit<SearchIndex, "write" | "weigh"> & {
   readonly add: (passages: readonly Passage[]) => Promise<void>;
 };

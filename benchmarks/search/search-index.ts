@@ -4,7 +4,7 @@ import type { Weighed } from "./searching-process.js";
 
 export type MadeWrite = Required<Pick<StoreWrite, "documents" | "vectors">>;
 
-/** What is searched. It leaves out what it cannot do. */
+/** An index under test. Operations that it does not support are left out. */
 export interface SearchIndex {
   readonly write: (write: MadeWrite) => Promise<void>;
   /** Makes all that was written ready to be searched; where files are kept, closes them. */
@@ -15,7 +15,7 @@ export interface SearchIndex {
   readonly words?: (query: Asked, count: number) => Promise<readonly string[]>;
   readonly hybrid?: (query: Asked, filter?: Filter) => Promise<unknown>;
   readonly setEf?: (ef: number) => void;
-  /** What a process holds that answers these. */
+  /** Weighs a process that answers these queries. */
   readonly weigh?: (queries: readonly Asked[]) => Promise<Weighed>;
   readonly diskBytes?: () => number;
   /** Checks every byte of its files. */

@@ -5,13 +5,12 @@
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { serve } from "@hono/node-server";
 import { createTransport, type Document, openKnowledgeBase } from "citewell";
+import { seededRandom } from "../../test/support/seeded-random.js";
 import { createServer } from "citewell/server";
 import { Hono } from "hono";
 import { streamSSE } from "hono/streaming";
@@ -21,6 +20,8 @@ const program = fileURLToPath(import.meta.url);
 const dimension = 256;
 const pieceMs = 5;
 const behaviour = { latencyMs: 20, pieces: 40 };
+/** Answers at once that the server takes; more are refused with the time to come again. */
+export const maxConcurrentAnswers = 256;
 
 export interface Figures {
   readonly heapMb: number;
@@ -33,11 +34,16 @@ export interface StartedServer {
   readonly close: () => void;
 }
 
-type ServerName = "citewell" | "bare";
+type ServerName = "citewell" | "citewell, workers" | "bare";
 
-/** Frames are what the bare server sends for every question. */
-export async function startServer(name: ServerName, frames: readonly string[]): Promise<StartedServer> {
-  const child: ChildProcess = fork(program, [name], { execArgv: ["--expose-gc"] });
+/** Name of the server, and its documents, and what the bare server sends for every question. */
+export interface Served {
+  readonly store: string;
+  readonly frames: readonly string[];
+}
+
+export async function startServer(name: ServerName, { store, frames }: Served): Promise<StartedServer> {
+  const child: ChildProcess = fork(program, [name, store], { execArgv: ["--expose-gc"] });
   if (name === "bare") child.send(frames);
   const [url] = (await once(child, "message")) as [string];
   return {
@@ -50,28 +56,39 @@ export async function startServer(name: ServerName, frames: readonly string[]): 
   };
 }
 
-async function serveCitewell(): Promise<void> {
+/** Fills a store with so many documents of one chunk, each with words after Zipf's law. */
+export async function makeStore(store: string, chunks: number): Promise<void> {
+  const { kb, close } = await openOverUpstream(store);
+  await kb.ingest(madeDocuments(chunks));
+  await kb.close();
+  close();
+}
+
+async function openOverUpstream(path: string) {
   const upstream = await startAskUpstream(dimension);
   await askUpstreamAt(upstream.baseUrl).behave(behaviour);
-  const folder = mkdtempSync(join(tmpdir(), "citewell-benchmark-"));
   const transport = createTransport({ baseUrl: upstream.baseUrl, apiKey: "benchmark", concurrency: 1000 });
   const models = { embedding: "made/embedding-m3", rerank: "made/rerank", chat: "made/chat" };
-  const kb = await openKnowledgeBase({ path: folder, transport, models });
-  await kb.ingest(madeDocuments());
-  const limits = { requestsPerMinute: 1_000_000, maxConcurrentAnswers: 1000 };
-  const server = await createServer(kb, { limits });
+  return { kb: await openKnowledgeBase({ path, transport, models }), close: () => upstream.close() };
+}
+
+async function serveCitewell(store: string, workers: number): Promise<void> {
+  const { kb, close } = await openOverUpstream(store);
+  const limits = { requestsPerMinute: 1_000_000, maxConcurrentAnswers };
+  const server = await createServer(kb, { limits, workers });
   process.send!(server.url);
   process.on("disconnect", () => {
-    upstream.close();
-    rmSync(folder, { recursive: true, force: true });
+    close();
     process.exit();
   });
 }
 
-function* madeDocuments(): Generator<Document> {
-  for (let number = 0; number < 200; number++) {
-    const text = `Keys of the store number ${number} last ${number + 1} days. `.repeat(10);
-    yield { uri: `made:${number}`, text };
+function* madeDocuments(count: number): Generator<Document> {
+  const next = seededRandom(1);
+  const word = () => `w${Math.floor(20_000 ** next()).toString(36)}x`;
+  for (let number = 0; number < count; number++) {
+    const words = Array.from({ length: 90 }, word).join(" ");
+    yield { uri: `made:${number}`, text: `Keys of the store number ${number} last ${number + 1} days. ${words}.` };
   }
 }
 
@@ -99,5 +116,7 @@ if (process.argv[1] === program) {
     const figures: Figures = { heapMb: process.memoryUsage().heapUsed / 1e6, cpuSeconds: (user + system) / 1e6 };
     process.send!(figures);
   });
-  await (process.argv[2] === "citewell" ? serveCitewell() : serveBare());
+  const [name, store] = process.argv.slice(2) as [ServerName, string];
+  const workers = name === "citewell" ? 0 : availableParallelism() - 1;
+  await (name === "bare" ? serveBare() : serveCitewell(store, workers));
 }

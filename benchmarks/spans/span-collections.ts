@@ -4,7 +4,7 @@ import type { Span } from "../../src/core/types.js";
 
 export interface SpanCollection {
   readonly name: string;
-  /** By uri. */
+  /** Texts of the documents by uri. */
   readonly texts: ReadonlyMap<string, string>;
   readonly questions: readonly SpanQuestion[];
 }

@@ -41,7 +41,7 @@ for await (const part of streamText({ model, prompt: question }).fullStream) {
 const { text, steps } = await generateText({
   model: languageModel,
   prompt: 'Call search_documents with the query "when the doors open".',
-  tools: { search_documents: knowledgeBaseTool(kb, { limit: 1 }) },
+  tools: { search_documents: knowledgeBaseTool(kb, { count: 1 }) },
   stopWhen: stepCountIs(3),
 });
 for (const { input, output } of steps.flatMap(({ toolResults }) => toolResults)) {

@@ -2,11 +2,24 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openKnowledgeBase, readFolder } from "citewell";
+import { openKnowledgeBase } from "citewell";
 
 const path = await mkdtemp(join(tmpdir(), "citewell-"));
 const kb = await openKnowledgeBase({ path });
-await kb.ingest(readFolder("test/fixtures/handbook"));
+await kb.ingest([
+  {
+    uri: "handbook:leave",
+    title: "Leave",
+    mediaType: "text/markdown",
+    text: `# Leave
+
+Employees get 27 days of paid leave a year. Unused days lapse at the end of March.
+
+## Asking for leave
+
+Ask your team lead at least two weeks ahead, through the leave calendar.`,
+  },
+]);
 
 const talk = kb.conversation({ id: "first-day" });
 for (const question of ["How many days of paid leave do employees get?", "And how far ahead is it requested?"]) {

@@ -30,8 +30,8 @@ console.log(`4: ${again.documents.unchanged} unchanged, ${again.requests} reques
 // 5. Search, 6. filter, 7. rerank
 const { hits } = await kb.search("When do keys expire?", {
   filter: { metadata: { team: "north" } },
-  limit: 3,
-  rerank: 20,
+  count: 20,
+  topN: 3,
 });
 console.log(`7: ${hits[0]?.chunk.text.replaceAll(/\s+/g, " ")}`);
 

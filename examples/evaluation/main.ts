@@ -29,16 +29,16 @@ const kb = await openKnowledgeBase({ path: join(folder, "store") });
 await kb.ingest(collection.documents());
 
 /** Measures one way of searching. */
-const measure = (search: (text: string, limit: number) => Promise<readonly { readonly uri: string }[]>) =>
+const measure = (search: (text: string, count: number) => Promise<readonly { readonly uri: string }[]>) =>
   evaluate(collection.queries, async ({ text }) =>
-    (await rankDocuments((limit) => search(text, limit), 100)).map(collection.documentId),
+    (await rankDocuments((count) => search(text, count), 100)).map(collection.documentId),
   );
 
-const baseline = await measure(async (text, limit) => (await kb.search(text, { limit })).hits);
+const baseline = await measure(async (text, count) => (await kb.search(text, { count })).hits);
 console.log(`nDCG@10 ${baseline.metrics["ndcg@10"].toFixed(3)} of ${baseline.queries} queries`);
 
 // A change that spoils the search: every question loses its last words.
-const changed = await measure(async (text, limit) => (await kb.search(text.slice(0, 11), { limit })).hits);
+const changed = await measure(async (text, count) => (await kb.search(text.slice(0, 11), { count })).hits);
 const { worse, metrics } = compare(changed.scores, baseline.scores);
 const { difference, p, verdict } = metrics["ndcg@10"];
 console.log(`changed: ${difference.toFixed(3)} (p ${p.toFixed(3)}), ${verdict}`);

@@ -38,7 +38,7 @@ const {
   vectorStore,
 } = await toLangChain({
   knowledgeBase: kb,
-  search: { limit: 1 },
+  search: { count: 1 },
   embedder: embed,
   chatModel: chat,
 });

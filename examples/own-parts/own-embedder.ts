@@ -38,7 +38,7 @@ const { documents: counts } = await kb.ingest(documents);
 console.log(`${counts.added} documents in the space ${kb.store.space}`);
 
 const question = "How long do apples keep?";
-const { hits } = await kb.search(question, { mode: "dense", limit: 1 });
+const { hits } = await kb.search(question, { mode: "dense", count: 1 });
 console.log(`${question} ${hits[0]?.uri}`);
 const answer = await collectAnswer(kb.ask(question));
 console.log(answer.text);

@@ -2,7 +2,7 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { collectAnswer, createTransport, openKnowledgeBase, readFolder } from "citewell";
+import { collectAnswer, createTransport, openKnowledgeBase } from "citewell";
 import { startLocalService } from "citewell/local";
 
 const apiKey = process.env["OPENAI_API_KEY"];
@@ -22,7 +22,7 @@ const models = ollama
     : { embedding: "citewell/local-lexical-m3", chat: "citewell/local-extractive" };
 
 const kb = await openKnowledgeBase({ path: await mkdtemp(join(tmpdir(), "citewell-")), transport, models });
-await kb.ingest(readFolder("test/fixtures/handbook"));
+await kb.ingest([{ uri: "handbook:leave", text: "Employees get 27 days of paid leave a year." }]);
 const { text, account } = await collectAnswer(kb.ask("How many days of leave do employees get?"));
 console.log(text);
 console.log(

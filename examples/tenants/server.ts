@@ -33,7 +33,7 @@ const server = await createServer(kb, {
   access: ({ headers }) => {
     const tenant = tenants.get(headers.get("authorization")?.replace("Bearer ", "") ?? "");
     if (tenant === undefined) return undefined; // 401
-    return { owner: tenant, filter: { metadata: { tenant } }, metadata: { tenant }, mayWrite: true };
+    return { owner: tenant, filter: { metadata: { tenant } }, metadata: { tenant }, role: "manage" };
   },
   uploads: { folder: join(folder, "uploads") },
   ask: { answer: { tools: [openTicket], approve: "later" } },

@@ -13,9 +13,9 @@ const kb = await openKnowledgeBase({ path: join(folder, "store") });
 await kb.ingest([{ uri: "tour", text: "The tour begins at the lighthouse and ends at the old harbour at sunset." }]);
 
 const answer = await collectAnswer(kb.ask("Where does the tour begin?"));
-// What no document holds must not become a film.
+// Claims that no document supports must not become a film.
 if (!answer.answered || answer.citations.some(({ supported }) => !supported)) throw new Error("No checked answer");
-const script = answer.text.replaceAll(/\s*\[\d+\]/g, "");
+const script = answer.citations[0]!.quote;
 const created = await transport.createVideoTask({
   model: "vendor/vendor-video-2.0",
   content: [videoContent.text(`A calm travel film. ${script}`)],

@@ -28,7 +28,7 @@ export async function* askChatModel(
       if (text !== "") yield { type: "text-delta", text };
     }
     if (event.type !== "finish") continue;
-    for (const each of written.calls) yield { type: "tool-call", id: randomUUID(), ...each };
+    for (const currentCall of written.calls) yield { type: "tool-call", id: randomUUID(), ...currentCall };
     yield written.calls.length > 0 ? { ...event, reason: "tool-calls" } : event;
   }
 }
@@ -64,19 +64,19 @@ export function conversationOf(messages: readonly ChatMessage[]): Conversation {
 /** An answer with all calls on the way to it is one turn. */
 function turnsOf(messages: readonly ChatMessage[]): Turn[] {
   const turns: Turn[] = [];
-  for (let at = 0; at < messages.length;) {
-    const { role, content } = messages[at]!;
+  for (let offset = 0; offset < messages.length;) {
+    const { role, content } = messages[offset]!;
     if (role === "user") {
       turns.push({ role, text: content });
-      at++;
+      offset++;
       continue;
     }
-    const next = messages.findIndex((each, index) => index > at && each.role === "user");
+    const next = messages.findIndex((message, index) => index > offset && message.role === "user");
     const end = next < 0 ? messages.length : next;
-    const rounds = roundsOf(messages.slice(at, end));
+    const rounds = roundsOf(messages.slice(offset, end));
     const text = rounds.flatMap((round) => (round.text === "" ? [] : [round.text])).join("\n\n");
     turns.push({ role: "assistant", text, tools: rounds.flatMap(({ tools }) => tools) });
-    at = end;
+    offset = end;
   }
   return turns;
 }

@@ -7,15 +7,15 @@ import { unlessAborted } from "../core/stream.js";
 export interface ForeignCall {
   /** Aborts with the caller's signal, and when the time is up. */
   readonly signal: AbortSignal;
-  /** The error to throw for what was thrown; the caller's own reason for an abort. Reports the failed attempt. */
+  /** Maps a thrown value to the error to throw, an abort to the caller's own reason. Reports the failed attempt. */
   readonly failure: (thrown: unknown) => unknown;
-  /** What the caller wants to be waited for before the next attempt. */
+  /** Waits for the caller's `onFailedAttempt` before the next attempt. */
   readonly mayRepeat: () => void | Promise<void>;
 }
 
 const maxTimerMs = 2 ** 31 - 1;
 
-/** Attempts at a call whose failure may pass, of libraries that leave them to their caller. */
+/** Attempts at a call that fails transiently, for libraries that leave retries to their caller. */
 export const maxAttempts = 3;
 
 export function foreignCall(
@@ -23,7 +23,7 @@ export function foreignCall(
   { signal, deadlineMs = Infinity, onFailedAttempt }: CallOptions = {},
 ): ForeignCall {
   const overdue = deadlineMs < maxTimerMs ? AbortSignal.timeout(Math.max(0, Math.ceil(deadlineMs))) : undefined;
-  const ends = [signal, overdue].filter((each) => each !== undefined);
+  const ends = [signal, overdue].filter((reason) => reason !== undefined);
   let mayRepeat: void | Promise<void>;
   return {
     signal: AbortSignal.any(ends),
@@ -42,7 +42,7 @@ export function foreignCall(
   };
 }
 
-/** Sends a call, again where that may help: up to `times`, with growing random waits between. */
+/** Sends a call with retries: up to `times` attempts, with growing random waits between. */
 export async function attempt<T>(
   { signal, failure, mayRepeat }: ForeignCall,
   send: (signal: AbortSignal) => PromiseLike<T>,
@@ -56,7 +56,7 @@ export async function attempt<T>(
       const error = failure(thrown);
       if (!(error instanceof TransportError && error.retryable) || attempts >= times) throw error;
       const waitMs = error.retryAfterMs ?? Math.random() * 250 * 2 ** attempts;
-      // The signal's end is thrown by the next attempt.
+      // The next attempt throws the abort.
       await wait(waitMs, undefined, { signal }).catch(() => {});
       await mayRepeat();
     }
@@ -66,15 +66,15 @@ export async function attempt<T>(
 /** The fields by which the AI SDK and the clients below LangChain describe an HTTP failure. */
 interface HttpFailure {
   readonly message?: unknown;
-  /** Of the AI SDK. */
+  /** Status field of the AI SDK. */
   readonly statusCode?: unknown;
-  /** Of most vendors' clients. */
+  /** Status field of most vendors' clients. */
   readonly status?: unknown;
   readonly isRetryable?: unknown;
   readonly responseHeaders?: Readonly<Record<string, string>>;
 }
 
-/** What has neither a status nor the look of a lost connection is no failure of a service, and stays as it is. */
+/** An error with neither a status nor the look of a lost connection is no service failure, and is returned unchanged. */
 function transportError(operation: string, thrown: unknown): unknown {
   if (thrown instanceof CitewellError || typeof thrown !== "object" || thrown === null) return thrown;
   const { message, statusCode, status = statusCode, isRetryable, responseHeaders } = thrown as HttpFailure;

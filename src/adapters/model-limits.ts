@@ -4,7 +4,7 @@ import type { ChatModel, TokenCounter } from "../core/ports.js";
 import { Counter } from "../models/counter.js";
 import { defaultTokens } from "../text/tokens/tokens.js";
 
-/** Facts that our ports state and the models of other libraries do not. */
+/** Limits that our ports state and the models of other libraries do not. */
 export interface ModelLimits {
   /** Maximum tokens in one text that is embedded, 16 or more. Default: 512. */
   readonly maxInputTokens?: number;

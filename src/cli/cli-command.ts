@@ -1,8 +1,8 @@
 import { Command, Option } from "commander";
-import { serviceNames } from "../contract/services/services.js";
+import { serviceNames } from "../dialects/services.js";
 import { OptionsError } from "../core/errors.js";
 import type { CommandIo } from "./command-context.js";
-import { between, decimalBetween, filterOption, positive, repeated, rowsOption } from "./settings/flag-values.js";
+import { between, decimalBetween, filterOption, key, positive, repeated, rowsOption } from "./settings/flag-values.js";
 
 /** A command as its file exports it: takes the arguments and flags of a command line, and returns the exit code. */
 type Run<Arguments extends readonly unknown[]> = (io: CommandIo, ...given: Arguments) => Promise<number>;
@@ -90,25 +90,40 @@ export class CliCommand extends Command {
     return this.option("--filter <condition>", about, filterOption);
   }
 
-  takesStore(
-    about = "folder or postgres:// address of the store, several with commas (CITEWELL_STORE; default: ./.citewell)",
-  ): this {
+  takesStore(about = "folder or postgres:// address of the store (CITEWELL_STORE; default: ./.citewell)"): this {
     return this.option("--store <folder>", about)
+      .takesSchema()
       .takesService()
-      .option("--embedding-model <id>", "model that embeds (CITEWELL_EMBEDDING_MODEL)")
+      .option(
+        "--embedding-model <id>",
+        "model that embeds, or hf:ID of citewell models pull (CITEWELL_EMBEDDING_MODEL)",
+      )
       .option("--model-folder <folder>", "model that embeds, computed in this process (CITEWELL_MODEL_FOLDER)")
       .option("--rerank-model <id>", "model that reranks (CITEWELL_RERANK_MODEL)")
       .option("--chat-model <id>", "model that answers (CITEWELL_CHAT_MODEL)");
   }
 
-  /** A store whose models are not needed. */
+  /** Adds the flags of a store whose models are not needed. */
   takesStoreAlone(): this {
-    return this.option(
-      "--store <place>",
-      "folder or postgres:// address of the store, several with commas (default: ./.citewell)",
-    )
+    return this.option("--store <place>", "folder or postgres:// address of the store (default: ./.citewell)")
+      .takesSchema()
       .option("--json", "print JSON")
       .option("--config <file>", "settings file (default: ./citewell.config.json)");
+  }
+
+  takesSchema(): this {
+    return this.option(
+      "--schema <name>",
+      "with a postgres:// address: schema that holds the store (default: citewell)",
+    );
+  }
+
+  takesDistribution(): this {
+    return this.option(
+      "--distributed [shards]",
+      "spread a new store over the nodes of its Citus cluster (default: 32 shards)",
+      between(1, 1024),
+    );
   }
 
   takesService(): this {
@@ -116,7 +131,7 @@ export class CliCommand extends Command {
     return this.option("--json", "print JSON")
       .addOption(new Option("--service <kind>", about).choices(serviceNames))
       .option("--base-url <url>", "inference service (CITEWELL_BASE_URL)")
-      .option("--api-key <key>", "key of the service; safer in CITEWELL_API_KEY")
+      .option("--api-key <key>", "key of the service; safer in CITEWELL_API_KEY", key)
       .option("--config <file>", "settings file (default: ./citewell.config.json)");
   }
 
@@ -130,7 +145,7 @@ export class CliCommand extends Command {
   }
 }
 
-/** A flag that had another name before: it is refused, and the message names the new one. */
+/** Refuses a flag's former name with a message that names the new one. */
 function renamed(name: string, now: string): Option {
   return new Option(`${name} <value>`).hideHelp().argParser(() => {
     throw new OptionsError("options", `${name} is now ${now}`);

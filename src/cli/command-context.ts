@@ -2,11 +2,14 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { OptionsError } from "../core/errors.js";
+import { findPulledModel } from "../local/pulled-models.js";
 import type { ChunkSettings } from "../knowledge-base/ingest/settings.js";
 import type { ModelChoice } from "../knowledge-base/connect-models.js";
 import { openKnowledgeBase } from "../knowledge-base/open.js";
 import type { KnowledgeBase } from "../knowledge-base/options.js";
-import { isDatabaseAddress } from "../store/open-store-at.js";
+import type { WebOptions } from "../load/web/web-options.js";
+import type { PostgresStoreOptions } from "../store/postgres/options.js";
+import { isDatabaseAddress, storeFolder } from "../store/store-address.js";
 import { createTransport, type Transport } from "../transport/transport.js";
 import { readConfiguration, type Configuration } from "./settings/configuration.js";
 import { clearLine, safeForTerminal } from "./output/terminal-text.js";
@@ -22,7 +25,7 @@ export interface CommandIo {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Current folder. */
   readonly directory: string;
-  /** The user's own folder, which paths are shown from where that is shorter. */
+  /** Home folder of the user; paths are shown relative to it when that is shorter. */
   readonly home?: string;
   /** Aborted by the first Ctrl-C. */
   readonly signal: AbortSignal;
@@ -33,7 +36,7 @@ export function print(io: CommandIo, { json }: { json?: boolean }, value: object
   io.stdout.write(json ? `${JSON.stringify(value)}\n` : safeForTerminal(text));
 }
 
-/** Does the work, and prints a line if Ctrl-C stops it. */
+/** Runs the work, and prints a line if Ctrl-C stops it. */
 export async function explainStop<T>(io: CommandIo, line: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -43,7 +46,7 @@ export async function explainStop<T>(io: CommandIo, line: string, work: Promise<
   }
 }
 
-/** A folder that is deleted after `use`, whatever happens. */
+/** Passes `use` a temporary folder that is always deleted afterwards. */
 export async function withTemporaryFolder<T>(name: string, use: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), `citewell-${name}-`));
   try {
@@ -65,13 +68,28 @@ export interface ChunkFlags {
 export interface StoreFlags extends Omit<Configuration, "chunk">, ChunkFlags {
   readonly config?: string;
   readonly json?: boolean;
+  /** Schema of the store, where its place is the address of a database. */
+  readonly schema?: string;
+  /** Spreads a new store over the nodes of a cluster, with this number of shards. */
+  readonly distributed?: number | true;
 }
 
-/** Settings from flags, environment variables and the configuration file. */
-export function readSettings({ environment, directory }: CommandIo, flags: StoreFlags): Configuration {
+/** The option of a store from a flag that may have a number of shards. */
+export function distributedOf({ distributed }: Pick<StoreFlags, "distributed">): PostgresStoreOptions["distributed"] {
+  if (distributed === undefined) return undefined;
+  return distributed === true ? {} : { shards: distributed };
+}
+
+/**
+ * Settings from flags, environment variables and the configuration file. A model that was downloaded (`hf:…`) is its folder.
+ *
+ * @throws OptionsError (`config`) when it was not.
+ */
+export function readSettings(io: CommandIo, flags: StoreFlags): Configuration {
+  const { environment, directory } = io;
   const { config, service, baseUrl, apiKey, embeddingModel, modelFolder, rerankModel, chatModel, price, store, rows } =
     flags;
-  const settings = readConfiguration({
+  const read = readConfiguration({
     flags: {
       config,
       service,
@@ -88,9 +106,40 @@ export function readSettings({ environment, directory }: CommandIo, flags: Store
     environment,
     directory,
   });
+  const settings = flags.schema === undefined ? read : { ...read, store: addressWithin(flags.schema, read.store) };
   const { strategy, chunkTokens: maxTokens, overlapTokens, parentTokens } = flags;
   const chunk = { ...settings.chunk, ...given({ strategy, maxTokens, overlapTokens, parentTokens }) };
-  return { ...settings, chunk };
+  const { embeddingModel: named, ...others } = settings;
+  if (!named?.startsWith("hf:") || others.modelFolder !== undefined) return { ...settings, chunk };
+  return { ...others, chunk, modelFolder: findPulledModel(named, modelsFolder(io)) };
+}
+
+/** The address of a database with the schema that `--schema` names in it. */
+function addressWithin(schema: string, store = ""): string {
+  if (!isDatabaseAddress(store)) {
+    const hint = "name its address, as in --store postgres://user@host/name, or leave out --schema";
+    throw new OptionsError("options", `--schema names a part of a PostgreSQL database: ${hint}`);
+  }
+  if (!URL.canParse(store)) return store;
+  const address = new URL(store);
+  address.searchParams.set("schema", schema);
+  return address.href;
+}
+
+/**
+ * Folder in which downloaded models lie: `CITEWELL_MODELS`, or `.cache/citewell/models` in the user's own.
+ *
+ * @throws OptionsError (`config`) for a user without a folder of their own who names none.
+ */
+export function modelsFolder({
+  environment,
+  directory,
+  home = "",
+}: Pick<CommandIo, "environment" | "directory" | "home">): string {
+  const named = environment["CITEWELL_MODELS"];
+  if (named) return resolve(directory, named);
+  if (home !== "") return join(home, ".cache", "citewell", "models");
+  throw new OptionsError("config", "There is no home folder to keep models in: set CITEWELL_MODELS to a folder");
 }
 
 /**
@@ -100,12 +149,12 @@ export function readSettings({ environment, directory }: CommandIo, flags: Store
  */
 export function storePath({ directory }: Pick<CommandIo, "directory">, { store = ".citewell" }: Configuration): string {
   if (isDatabaseAddress(store)) return store;
-  const path = resolve(directory, store);
-  for (let at = path; at !== dirname(at); at = dirname(at)) {
-    if (statSync(at, { throwIfNoEntry: false })?.isFile()) {
+  const path = storeFolder(store, directory);
+  for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) {
+    if (statSync(folder, { throwIfNoEntry: false })?.isFile()) {
       throw new OptionsError(
         "options",
-        `There can be no store at ${path}: ${at} is a file. Name a folder with --store`,
+        `There can be no store at ${path}: ${folder} is a file. Name a folder with --store`,
       );
     }
   }
@@ -129,7 +178,7 @@ export function configuredTransport(
     onEvent: (event) => {
       if (event.type !== "warning") return;
       const line = `citewell: ${event.operation} by ${event.model}: ${event.message}\n`;
-      // On a terminal it may come within a line of the answer or of the progress.
+      // On a terminal the warning may come within a line of the answer or of the progress.
       if (!shown.has(line)) stderr.write(stderr.isTTY ? `\n${line}` : line);
       shown.add(line);
     },
@@ -165,6 +214,7 @@ export async function withKnowledgeBase<T>(
   const kb = await openKnowledgeBase({
     path: storePath(io, settings),
     create,
+    ...given({ distributed: distributedOf(flags) }),
     transport,
     chunk: settings.chunk,
     models: { embedding: embeddingModelOf(io, settings), rerank: settings.rerankModel, chat: settings.chatModel },
@@ -210,9 +260,28 @@ export function proxySettings(
   environment: CommandIo["environment"],
 ): { readonly proxyUrl?: string; readonly noProxy?: string[] } {
   if (/^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(baseUrl).hostname)) return {};
+  const { http, https, noProxy } = proxies(environment);
+  const proxyUrl = baseUrl.startsWith("https:") ? https : http;
+  return proxyUrl === undefined ? {} : { proxyUrl, noProxy };
+}
+
+/** The proxies for web pages, from the same variables. */
+export function webProxySettings(
+  environment: CommandIo["environment"],
+): Pick<WebOptions, "httpProxyUrl" | "httpsProxyUrl" | "noProxy"> {
+  const { http, https, noProxy } = proxies(environment);
+  if (http === undefined && https === undefined) return {};
+  return { ...given({ httpProxyUrl: http, httpsProxyUrl: https }), noProxy: [...noProxy, ...thisMachine] };
+}
+
+const thisMachine = ["localhost", "127.0.0.1", "[::1]"];
+
+function proxies(environment: CommandIo["environment"]) {
   const read = (name: string) => environment[name.toLowerCase()] || environment[name] || undefined;
-  const proxyUrl = read(baseUrl.startsWith("https:") ? "HTTPS_PROXY" : "HTTP_PROXY") ?? read("ALL_PROXY");
-  if (proxyUrl === undefined) return {};
+  const address = (name: string) => {
+    const url = read(name) ?? read("ALL_PROXY");
+    return url === undefined || /^[a-z][a-z\d+.-]*:\/\//i.test(url) ? url : `http://${url}`;
+  };
   const noProxy = (read("NO_PROXY") ?? "").split(/[\s,]+/).filter((host) => host !== "");
-  return { proxyUrl: /^[a-z]+:\/\//i.test(proxyUrl) ? proxyUrl : `http://${proxyUrl}`, noProxy };
+  return { http: address("HTTP_PROXY"), https: address("HTTPS_PROXY"), noProxy };
 }

@@ -4,8 +4,10 @@ import type { CommandIo } from "./command-context.js";
 import type { Shell } from "./commands/completion.js";
 import { describeFailure, exitCodeOf, exitCodes } from "./output/failure.js";
 import { safeStream } from "./output/terminal-text.js";
-import { version } from "../knowledge-base/ingest/run-memory.js";
-import { between, decimalBetween, modes, positive, repeated, searchModes } from "./settings/flag-values.js";
+import { version } from "../core/version.js";
+import { between, decimalBetween, key, modes, positive, repeated, searchModes } from "./settings/flag-values.js";
+import { addKeyCommands } from "./keys/keys-program.js";
+import { addModelCommands } from "./models/models-program.js";
 import { addVideoCommands } from "./video-program.js";
 
 /** Runs one command line, the words after `citewell`, and returns its exit code. Never throws. */
@@ -14,9 +16,10 @@ export async function run(given: Omit<CommandIo, "notes">, words: readonly strin
   const stderr = safeStream(given.stderr);
   const io = { ...given, stderr, notes: stderr };
   let exitCode: number = exitCodes.done;
-  const program = createProgram(io, (code) => {
+  const setExitCode = (code: number) => {
     exitCode = code;
-  });
+  };
+  const program = createProgram(io, setExitCode, words);
   if (words.length === 0) {
     program.outputHelp();
     return exitCodes.misuse;
@@ -33,7 +36,15 @@ export async function run(given: Omit<CommandIo, "notes">, words: readonly strin
   }
 }
 
-function createProgram(io: CommandIo, exit: (code: number) => void): CliCommand {
+/** How a question that begins with a dash is asked: `search -leave` reads as flags. */
+function dashHint(text: string, words: readonly string[]): string {
+  const flag = /unknown option '(-[^-'][^']*)'/.exec(text)?.[1];
+  const [command = ""] = words;
+  if (flag === undefined || !["ask", "search"].includes(command)) return "";
+  return `If ${flag} belongs to the question, quote the question and put -- before it: citewell ${command} -- "${flag} …"\n`;
+}
+
+function createProgram(io: CommandIo, exit: (code: number) => void, words: readonly string[]): CliCommand {
   const program = new CliCommand("citewell", io, exit)
     .description("Index a folder of documents, ask it questions, and get answers whose every citation was checked.")
     .version(version)
@@ -42,6 +53,7 @@ function createProgram(io: CommandIo, exit: (code: number) => void): CliCommand 
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
+      outputError: (text, write) => write(`${text}${dashHint(text, words)}`),
     })
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
@@ -51,6 +63,7 @@ function createProgram(io: CommandIo, exit: (code: number) => void): CliCommand 
   $ citewell search "key rotation" --limit 5  print the passages alone
 
 If CITEWELL_BASE_URL is not set, everything runs offline on a built-in lexical service.
+The service and web pages are reached through HTTPS_PROXY, HTTP_PROXY or ALL_PROXY, but for hosts in NO_PROXY.
 Exit codes: 0 done, 1 failed or done with failures, 2 misuse, 130 stopped by Ctrl-C
 (0 for commands that run until Ctrl-C: serve, local, mcp, work, index --watch).`);
 
@@ -60,6 +73,7 @@ Exit codes: 0 done, 1 failed or done with failures, 2 misuse, 130 stopped by Ctr
     .takesBudget()
     .option("--watch", "keep the store up to date with the files until Ctrl-C")
     .option("--enqueue", "only read: workers do the rest (citewell work); needs --store postgres://…")
+    .takesDistribution()
     .takesSource()
     .examples(`
   $ citewell index ./docs
@@ -71,6 +85,7 @@ Exit codes: 0 done, 1 failed or done with failures, 2 misuse, 130 stopped by Ctr
   $ citewell index https://docs.example.com/ --sitemap --requests-per-second 2
   $ citewell index ./docs --json | jq .documents
   $ citewell index ./docs --enqueue --store postgres://user@db.example.com/docs
+  $ citewell index ./docs --store postgres://user@coordinator.example.com/docs --schema handbook --distributed
   $ citewell index git:../handbook#v2 s3://company-docs/manuals
   $ citewell index ./scans --ocr node_modules/@tesseract.js-data/eng/4.0.0_best_int
   $ citewell index ./docs --model-folder ./models/all-MiniLM-L6-v2
@@ -79,7 +94,8 @@ It reads text, code, Markdown and MDX, HTML, PDF, Word, PowerPoint, Excel, OpenD
 Numbers, reStructuredText, AsciiDoc, Org, LaTeX, DocBook, DITA, notebooks, OpenAPI, subtitles, mail, feeds, ZIP and tar
 archives, CSV, JSON, Parquet, SQLite, exports of Slack, Notion and Confluence, and pictures and scans with --ocr. Other
 files are listed as skipped, with how to convert them.
-A model folder has config.json, tokenizer.json and onnx/model.onnx; name it again to search and to ask.
+A model folder has config.json, tokenizer.json, and model.safetensors of a static embedding model or onnx/model.onnx of any
+other; citewell models pull downloads one. Name it again to search and to ask.
 Buckets are reached with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL.
 
 The store remembers how documents are cut: later runs cut them in the same way, unless a flag says otherwise.`)
@@ -101,7 +117,9 @@ The store remembers how documents are cut: later runs cut them in the same way, 
     .option("--accept-failures", "switch even if some documents failed, and leave them out")
     .takesBudget()
     .takesChunking()
-    .takesStore()
+    .takesStore(
+      "folder of the store (CITEWELL_STORE; default: ./.citewell); one in a database is copied to a folder first",
+    )
     .examples(`
   $ citewell migrate --embedding-model BAAI/bge-m3
   $ citewell migrate --chunk-tokens 256
@@ -185,10 +203,11 @@ Files deleted from a folder that still exists are removed by citewell index on i
   program
     .command("search")
     .description("find passages, without an answer")
-    .argument("<query>", 'words to look for; "exact phrase" must occur, -word and -"phrase" must not')
+    .argument("<query...>", 'words to look for; "exact phrase" must occur, -word and -"phrase" must not')
     .addOption(new Option("--mode <mode>", "how to search").choices(modes).default("hybrid"))
     .addOption(new Option("--limit <count>", "maximum number of passages").argParser(between(1, 1000)).default(10))
     .option("--rerank <count>", "rerank the best passages, this many of them", between(1, 1000))
+    .option("--no-correct", "do not search for words that the documents lack as they are spelt there")
     .option("--why <chunk>", "show at which step a chunk, or each chunk of a document, was found or lost")
     .takesFilter()
     .takesStore()
@@ -201,7 +220,8 @@ Files deleted from a folder that still exists are removed by citewell index on i
   program
     .command("ask")
     .description("answer a question from the indexed documents, with numbered sources")
-    .argument("<question>", "the question, in your own words")
+    .argument("<question...>", "the question, in your own words, with or without quotes around it")
+    .option("--no-correct", "do not search for words that the documents lack as they are spelt there")
     .takesFilter()
     .takesStore()
     .examples(`
@@ -224,22 +244,66 @@ Files deleted from a folder that still exists are removed by citewell index on i
     .description("serve a chat page and an HTTP API over the store on this machine, until Ctrl-C")
     .argument("[path...]", "files, folders and web addresses to index first (default: the store as it is)")
     .option("--port <number>", "port to listen on (default: a free one)", between(0, 65_535))
-    .option("--host <address>", "address to listen on (default: 127.0.0.1, this machine only); others need --token")
-    .option("--token <token>", "callers must send it, at least 8 characters; the page is opened with it")
+    .option(
+      "--host <address>",
+      "address to listen on (default: 127.0.0.1, this machine only); others need --token, --keys or --callers",
+    )
+    .option("--token <token>", "callers must send it, at least 8 characters; the page is opened with it", key)
+    .option("--keys", "callers send keys of citewell keys make")
+    .option("--keys-file <file>", "the same, with the keys in this file (default: keys.json in the store's folder)")
+    .option("--callers <file>", "JSON with openId, who signs in by OpenID Connect, and groups, what their members see")
+    .option(
+      "--audit <file>",
+      "append a JSON line for each question, document read, upload, deletion, decision and refusal",
+    )
+    .option("--audit-texts", "write questions into it, too")
     .option("--title <name>", "name of the collection (default: citewell)")
     .option("--read-only", "let nobody upload or delete documents")
     .option("--allow-host <name>", "name that the server may be addressed by, besides its own; repeatable", repeated)
     .option("--allow-origin <url>", "page of another server that may use the API; repeatable", repeated)
     .option("--log", "write one JSON line to stderr for every request")
+    .option("--metrics", "serve figures for Prometheus at /metrics, with --token; needs the package prom-client")
+    .option(
+      "--metrics-token <token>",
+      "the same, with a token of its own, which --keys and --callers make necessary",
+      key,
+    )
+    .option(
+      "--trust-proxy <count>",
+      "tell callers apart by what this many proxies in front say (default: 0)",
+      between(0, 10),
+    )
+    .option("--requests-per-minute <count>", "of one caller; more get 429 (default: 600)", between(1, 1_000_000))
+    .option("--tokens-per-minute <count>", "of the chat model, of one caller; then more get 429", between(1, 1e12))
+    .option("--max-answers-per-caller <count>", "answers at once, of one caller; more get 429", between(1, 100_000))
+    .option(
+      "--max-answers <count>",
+      "answers at once, for all callers; more get 503 (default: 256)",
+      between(1, 100_000),
+    )
+    .option(
+      "--workers <count>",
+      "threads that search beside the one that answers, started when needed (default: one less than there are cores)",
+      between(0, 64),
+    )
+    .option(
+      "--grace <seconds>",
+      "time that answers have to finish after Ctrl-C or SIGTERM (default: 5)",
+      between(0, 600),
+    )
     .takesFilter()
     .takesStore()
     .examples(`
   $ citewell serve ./docs --port 8080
   $ citewell serve --host 0.0.0.0 --port 8080 --token "$(openssl rand -hex 16)" --allow-host docs.example.com
   $ citewell serve --filter product=auth --read-only
+  $ citewell serve --host 0.0.0.0 --token "$TOKEN" --metrics --log --trust-proxy 1 --grace 30
+  $ citewell serve --keys --audit audit.jsonl --host 0.0.0.0
+  $ citewell serve --keys --callers callers.json --host 0.0.0.0 --allow-host docs.example.com --trust-proxy 1
   $ OPENAI_BASE_URL=http://127.0.0.1:8080/v1 OPENAI_API_KEY=any node my-openai-app.js
 
-Files that are uploaded on the page are kept in the store's folder. Answers go on when their page is closed or reloaded.`)
+Files that are uploaded on the page are kept in the store's folder. Answers go on when their page is closed or reloaded.
+Probes of an orchestrator are answered without a token: /livez while the process runs, /readyz while the documents can be read.`)
     .runs(async () => (await import("./commands/serve.js")).serveCommand);
 
   program
@@ -308,11 +372,13 @@ Files that are uploaded on the page are kept in the store's folder. Answers go o
     .description("copy all documents of a store to another one, with their vectors: nothing is embedded again")
     .argument("<from>", "the store to copy: its folder, or its address, postgres://user@host/name")
     .argument("<to>", "the other one, which is made if there is none")
+    .takesDistribution()
     .option("--json", "print JSON")
     .examples(`
   $ citewell copy ./.citewell /backup/citewell
   $ citewell copy ./.citewell postgres://user@db.example.com/docs
-  $ citewell copy ./.citewell postgres://user@db1.example.com/docs,postgres://user@db2.example.com/docs     spread over two servers
+  $ citewell copy ./.citewell postgres://user@coordinator.example.com/docs --distributed
+  $ citewell copy postgres://user@a.example.com/docs,postgres://user@b.example.com/docs postgres://user@c.example.com/docs     from servers of an earlier version
   $ citewell copy /backup/citewell ./restored --json | jq .differences
 
 Run again, it goes on where it was stopped, or brings what is new. Documents that only the target has stay. In the end all
@@ -343,15 +409,19 @@ Run again, it goes on where it was stopped. A damaged line ends it: what came be
     .runs(async () => (await import("./transfer/transfer-commands.js")).importCommand);
 
   program
-    .command("rebalance")
-    .description("spread a store on PostgreSQL evenly over its servers, after some were added, while it is searched")
+    .command("distribute")
+    .description("spread a store on PostgreSQL over the nodes of its Citus cluster, while it is searched")
     .takesStoreAlone()
+    .option(
+      "--shards <count>",
+      "shards of each table, at least as many as the cluster will have cores (default: 32)",
+      between(1, 1024),
+    )
     .examples(`
-  $ citewell rebalance --store postgres://user@a.example.com/docs,postgres://user@b.example.com/docs
+  $ citewell distribute --store postgres://user@coordinator.example.com/docs
 
-Name the first server first, the new ones last. Before that, give every program that uses the store the same addresses.
-Run again, it goes on where it was stopped. In the end it waits 30 seconds for the last searches of old places.`)
-    .runs(async () => (await import("./transfer/rebalance.js")).rebalanceCommand);
+Searches go on; writes wait until it is done. Interrupted, nothing has changed.`)
+    .runs(async () => (await import("./transfer/transfer-commands.js")).distributeCommand);
 
   program
     .command("doctor")
@@ -371,6 +441,7 @@ Run again, it goes on where it was stopped. In the end it waits 30 seconds for t
     .option(
       "--token <token>",
       "with --http: what clients must send as bearer token, 8 characters or more (default: a random one)",
+      key,
     )
     .option("--no-token", "with --http: serve every program on this machine")
     .takesFilter()
@@ -390,14 +461,16 @@ Clients can search, ask, read documents, and change nothing. --json prints {url,
     .runs(async () => (await import("./commands/mcp.js")).mcpCommand);
 
   addVideoCommands(program);
+  addKeyCommands(program);
+  addModelCommands(program);
 
   program
     .command("local")
     .description("serve the inference contract on this machine, offline; it also runs when no service is configured")
     .option("--port <number>", "port to listen on (default: a free one)", between(0, 65_535))
     .option("--host <address>", "address to listen on (default: 127.0.0.1, this machine only)")
-    .option("--api-key <key>", "key that callers must send (default: a random one)")
-    .option("--models <folder>", "folder of real models to serve too; needs the package @huggingface/transformers")
+    .option("--api-key <key>", "key that callers must send (default: a random one)", key)
+    .option("--models <folder>", "folder of real models to serve too; needs @huggingface/tokenizers or transformers")
     .option("--time-scale <factor>", "seconds of video tasks and expiry in one real second (default: 1)", positive)
     .option("--video-tasks <file>", "SQLite file that keeps video tasks when the service ends; created if missing")
     .option("--faults [file]", "JSON of faults to inject; without a file, PUT them to /local/faults with the key")

@@ -10,10 +10,10 @@ export function bm25(query: readonly string[], texts: readonly (readonly string[
     return Math.log(1 + (texts.length - having + 0.5) / (having + 0.5));
   });
   return texts.map((words) =>
-    query.reduce((sum, word, at) => {
+    query.reduce((sum, word, index) => {
       const frequency = words.filter((one) => one === word).length;
       return (
-        sum + (rarities[at]! * frequency * 2.2) / (frequency + 1.2 * (0.25 + (0.75 * words.length) / averageLength))
+        sum + (rarities[index]! * frequency * 2.2) / (frequency + 1.2 * (0.25 + (0.75 * words.length) / averageLength))
       );
     }, 0),
   );

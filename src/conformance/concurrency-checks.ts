@@ -36,7 +36,7 @@ export const concurrencyChecks: Readonly<Record<string, Check>> = {
       }
     };
     const ended = await Promise.allSettled([writing(), reading()]);
-    for (const each of ended) if (each.status === "rejected") throw each.reason;
+    for (const outcome of ended) if (outcome.status === "rejected") throw outcome.reason;
     same((await store.lexical.retrieve({ text: "left right" }, { count: 9 })).length, 2);
   },
 
@@ -55,7 +55,9 @@ export const concurrencyChecks: Readonly<Record<string, Check>> = {
   "keeps what two writers write at once, whole and each exactly once": async (store, { again }) => {
     const other = await again();
     const documentsOf = (writer: number) =>
-      Array.from({ length: 12 }, (_, at) => madeDocument(`${writer} ${at}`, [`shared ${at}`, `own ${writer} ${at}`]));
+      Array.from({ length: 12 }, (_, index) =>
+        madeDocument(`${writer} ${index}`, [`shared ${index}`, `own ${writer} ${index}`]),
+      );
     await Promise.all(
       [store, other].map(async (writer, number) => {
         for (const document of documentsOf(number)) await writeInTurn(writer, withVectors([document], dimension));
@@ -75,10 +77,14 @@ export const concurrencyChecks: Readonly<Record<string, Check>> = {
   },
 
   "takes many calls at once": async (store) => {
-    const made = Array.from({ length: 40 }, (_, at) => madeDocument(`many ${at}`, [`word${at}`, "common"]));
+    const made = Array.from({ length: 40 }, (_, position) =>
+      madeDocument(`many ${position}`, [`word${position}`, "common"]),
+    );
     await Promise.all(made.map((document) => store.write(withVectors([document], dimension))));
     same(await store.counts(), { documents: 40, chunks: 80, vectors: 41 });
-    const found = await Promise.all(made.map((_, at) => store.lexical.retrieve({ text: `word${at}` }, { count: 5 })));
+    const found = await Promise.all(
+      made.map((_, offset) => store.lexical.retrieve({ text: `word${offset}` }, { count: 5 })),
+    );
     same(
       found.map((list) => list.map(({ chunkId }) => chunkId)),
       made.map(({ chunks }) => [chunks[0]!.id]),

@@ -84,7 +84,7 @@ const operatorCases: readonly (readonly [string, Filter, readonly string[]])[] =
 
 const query = { text: "apple", vector: madeVector("apple", dimension) };
 
-/** What each way to read finds through a filter, as uris in order of text. */
+/** Uris that each way of reading finds through a filter, in order of text. */
 async function seenThrough(store: Store, filter: Filter, documents: typeof operatorDocuments) {
   const uriOf = new Map(
     documents.flatMap(({ document, chunks }) => chunks.map(({ id }) => [id, document.uri] as const)),
@@ -127,7 +127,7 @@ export const filterChecks: Readonly<Record<string, Check>> = {
 
   "filters as testing each document one by one does, for any filter": async (store) => {
     const next = seededRandom(11);
-    const documents = Array.from({ length: 60 }, (_, at) => madeTestDocument(next, at));
+    const documents = Array.from({ length: 60 }, (_, index) => madeTestDocument(next, index));
     await store.write(withVectors(documents, dimension));
     for (let round = 0; round < 60; round++) {
       const filter = madeFilter(next, 2);
@@ -144,12 +144,16 @@ export const filterChecks: Readonly<Record<string, Check>> = {
   "fills a filtered search: at 50 %, 1 % and one of 1,000 chunks it finds what filtering a full scan finds": async (
     store,
   ) => {
-    const made = Array.from({ length: 1000 }, (_, at) =>
-      madeDocument(`d${at}`, [`apple number${at % 7} plum${at}`], {
-        metadata: { share: at % 2 === 0 ? "half" : at % 100 === 1 ? "hundredth" : at === 503 ? "single" : "other" },
+    const made = Array.from({ length: 1000 }, (_, position) =>
+      madeDocument(`d${position}`, [`apple number${position % 7} plum${position}`], {
+        metadata: {
+          share:
+            position % 2 === 0 ? "half" : position % 100 === 1 ? "hundredth" : position === 503 ? "single" : "other",
+        },
       }),
     );
-    for (let at = 0; at < made.length; at += 250) await store.write(withVectors(made.slice(at, at + 250), dimension));
+    for (let offset = 0; offset < made.length; offset += 250)
+      await store.write(withVectors(made.slice(offset, offset + 250), dimension));
     const documentOf = new Map(made.map(({ document, chunks }) => [chunks[0]!.id, document]));
     for (const [share, filled] of Object.entries({ half: 10, hundredth: 10, single: 1 })) {
       const filter: Filter = { metadata: { share } };
@@ -318,13 +322,13 @@ function some<Value>(next: Random, max: number, make: () => Value): Value[] {
   return Array.from({ length: Math.floor(next() * (max + 1)) }, make);
 }
 
-function madeTestDocument(next: Random, at: number): (typeof operatorDocuments)[number] {
+function madeTestDocument(next: Random, index: number): (typeof operatorDocuments)[number] {
   const value = (): Json => {
     const kind = next();
     if (kind < 0.7) return oneOf(next, scalars);
     return kind < 0.9 ? some(next, 3, () => oneOf(next, scalars)) : { product: "auth" };
   };
-  return madeDocument(`file:///${at}`, [`apple ${at} pear`], {
+  return madeDocument(`file:///${index}`, [`apple ${index} pear`], {
     ...(next() < 0.5 && { title: oneOf(next, texts) }),
     ...(next() < 0.5 && { source: oneOf(next, ["docs", "wiki"]) }),
     ...(next() < 0.5 && { mediaType: oneOf(next, ["text/plain", "text/markdown"]) }),

@@ -40,10 +40,10 @@ export function withVectors(documents: readonly DocumentWrite[], dimension: numb
 
 export function cosine(left: Float32Array, right: Float32Array): number {
   let [product, leftSquared, rightSquared] = [0, 0, 0];
-  for (let at = 0; at < left.length; at++) {
-    product += left[at]! * right[at]!;
-    leftSquared += left[at]! ** 2;
-    rightSquared += right[at]! ** 2;
+  for (let index = 0; index < left.length; index++) {
+    product += left[index]! * right[index]!;
+    leftSquared += left[index]! ** 2;
+    rightSquared += right[index]! ** 2;
   }
   return product / Math.sqrt(leftSquared * rightSquared);
 }

@@ -15,21 +15,22 @@ import type {
 import type { Chunk, Hit } from "../core/types.js";
 import { placeInDocument } from "../text/blocks/places.js";
 import { documentFingerprint, embeddingText, vectorKey } from "../text/chunking/chunk-identity.js";
+import { isStem, nearestStems, nearStems } from "../text/words/similar-words.js";
 import { bm25 } from "./bm25.js";
 import { filterMatches } from "./filter-matches.js";
 import { cosine } from "./made-documents.js";
 
-/** What a memory store holds. Stores with the same contents are the same store, opened several times. */
+/** Contents of a memory store. Stores with the same contents are the same store, opened several times. */
 export interface MemoryStoreContents {
-  /** By `Document.uri`. */
+  /** Documents by `Document.uri`. */
   readonly documents: Map<string, DocumentWrite>;
-  /** By `vectorKey(chunk)`. */
+  /** Vectors by `vectorKey(chunk)`. */
   readonly vectors: Map<string, Float32Array>;
-  /** By uri. */
+  /** Notes by uri. */
   readonly notes: Map<string, string>;
-  /** By name. */
+  /** Settings by name. */
   settings: StoreSettings;
-  /** The highest that was written. */
+  /** The highest margin that was written. */
   tokenMargin: number;
 }
 
@@ -45,7 +46,17 @@ const memoryStoreOptions = optionsOf<MemoryStoreOptions>()({
   requireScope: z.boolean().default(false),
 });
 
-/** Contents of an empty store. */
+/**
+ * Contents of an empty store.
+ *
+ * @example
+ * ```ts
+ * import { emptyContents, memoryStore } from "citewell/store-conformance";
+ * const contents = emptyContents();
+ * const store = memoryStore("my-model", { contents });
+ * console.log(store.space, contents.documents.size);
+ * ```
+ */
 export function emptyContents(): MemoryStoreContents {
   return { documents: new Map(), vectors: new Map(), notes: new Map(), settings: {}, tokenMargin: 1 };
 }
@@ -53,6 +64,14 @@ export function emptyContents(): MemoryStoreContents {
 /**
  * The slowest and most obvious implementation of the `Store` port: maps, full scans, filters tested document by document. It
  * keeps every promise of the port for as long as the process runs. For tests, and as the model for a store of your own.
+ *
+ * @example
+ * ```ts
+ * import { openKnowledgeBase, type Embedder } from "citewell";
+ * import { memoryStore } from "citewell/store-conformance";
+ * export const openInMemory = (embedder: Embedder) =>
+ *   openKnowledgeBase({ store: memoryStore(embedder.space), embedder });
+ * ```
  */
 export function memoryStore<const Space extends string>(space: Space, given: MemoryStoreOptions = {}): Store<Space> {
   const { contents = emptyContents(), requireScope } = resolve("memoryStore", memoryStoreOptions, given);
@@ -90,14 +109,17 @@ export function memoryStore<const Space extends string>(space: Space, given: Mem
         signal?.throwIfAborted();
         // Scores by words depend on all chunks, also on those that the filter leaves out.
         const all = [...documents.values()].flatMap(({ chunks }) => chunks);
-        const scores = new Map(score(query, all).map((value, at) => [all[at]!, value]));
+        const scores = new Map(score(query, all).map((value, index) => [all[index]!, value]));
         return passing(scope, filter)
           .flatMap(({ chunks }) => chunks)
           .map((chunk) => ({ chunkId: chunk.id, score: scores.get(chunk)! }))
           .filter((found) => !Number.isNaN(found.score))
           .toSorted((one, other) => other.score - one.score || (one.chunkId < other.chunkId ? -1 : 1))
           .slice(0, count)
-          .map((found, at): Found => ({ ...found, placements: [{ by, rank: at + 1, score: found.score }] }));
+          .map((found, position): Found => ({
+            ...found,
+            placements: [{ by, rank: position + 1, score: found.score }],
+          }));
       }),
   });
   const byVector = ({ vector }: Query, chunks: readonly Chunk[]) => {
@@ -119,6 +141,27 @@ export function memoryStore<const Space extends string>(space: Space, given: Mem
     },
     dense: retriever("dense", scope, byVector),
     lexical: retriever("lexical", scope, byWords),
+    similarWords: (word, call) =>
+      use(() => {
+        const {
+          count,
+          unfinished = false,
+          filter,
+          signal,
+        } = known(call, ["count", "unfinished", "filter", "signal", "deadlineMs", "onFailedAttempt"]);
+        if (!Number.isInteger(count) || count < 1) throw new OptionsError("options", `count is ${count}`);
+        signal?.throwIfAborted();
+        const { slipsTo } = nearStems(word, unfinished);
+        const wordsOfChunks = (writes: Iterable<DocumentWrite>) =>
+          [...writes].flatMap(({ chunks }) => chunks.map((chunk) => new Set(wordsOf(embeddingText(chunk)))));
+        const all = wordsOfChunks(documents.values());
+        const visible = new Set(wordsOfChunks(passing(scope, filter)).flatMap((words) => [...words]));
+        const near = [...visible].filter(isStem).flatMap((stem) => {
+          const slips = slipsTo(stem);
+          return slips === undefined ? [] : [{ stem, slips, chunks: all.filter((words) => words.has(stem)).length }];
+        });
+        return nearestStems(near, count);
+      }),
     document: (uri, call = {}) => use(() => find(passing(scope, known(call, ["filter"]).filter), uri)?.document),
     documentInfo: (uri) => use(() => info(find(passing(scope), uri))),
     documents: (wanted = {}) =>
@@ -164,7 +207,12 @@ export function memoryStore<const Space extends string>(space: Space, given: Mem
             notes.delete(document.uri);
             const ids = new Set(chunks.map(({ id }) => id));
             const deletedChunks = before?.chunks.filter(({ id }) => !ids.has(id)).length ?? 0;
-            const outcome = before ? ("updated" as const) : ("added" as const);
+            const contexts = new Map(before?.chunks.map(({ id, context }) => [id, context]));
+            const isSame =
+              before !== undefined &&
+              documentFingerprint(before.document, before.chunks) === documentFingerprint(document, chunks) &&
+              chunks.every(({ id, context }) => contexts.get(id) === context);
+            const outcome = !before ? ("added" as const) : isSame ? ("unchanged" as const) : ("updated" as const);
             return { uri: document.uri, outcome, chunks: chunks.length, deletedChunks };
           });
           for (const [uri, note] of write.notes ?? []) notes.set(uri, note);
@@ -211,10 +259,14 @@ export function memoryStore<const Space extends string>(space: Space, given: Mem
 
 type Query = Parameters<Searchable["dense"]["retrieve"]>[0];
 
-/** The options, none of which has another name: a misspelt filter must not become none. */
+/** Refuses unknown options: a misspelt filter must not turn into no filter. */
 function known<Options extends object>(options: Options, names: readonly (keyof Options & string)[]): Options {
   const unknown = Object.keys(options).find((name) => !(names as readonly string[]).includes(name));
   if (unknown !== undefined) throw new OptionsError("options", `there is no option "${unknown}"`);
+  for (const name of ["filter", "source"]) {
+    const isLost = Object.hasOwn(options, name) && (options as Readonly<Record<string, unknown>>)[name] === undefined;
+    if (isLost) throw new OptionsError("options", `${name} must have a value where it is named`);
+  }
   return options;
 }
 
@@ -278,7 +330,7 @@ function wordsOf(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return words.flatMap((word) =>
     /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/u.test(word)
-      ? Array.from(word).flatMap((character, at, all) => (at === 0 ? [] : [all[at - 1]! + character]))
+      ? Array.from(word).flatMap((character, index, all) => (index === 0 ? [] : [all[index - 1]! + character]))
       : [word],
   );
 }

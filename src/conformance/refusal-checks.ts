@@ -5,7 +5,8 @@ import { type Check, dimension, refuses, same } from "./check.js";
 import { chinese, english, madeDocument, madeVector, withVectors } from "./made-documents.js";
 
 const good = madeVector("good", dimension);
-const broken = (at: number, value: number) => good.map((component, index) => (index === at ? value : component));
+const broken = (position: number, value: number) =>
+  good.map((component, index) => (index === position ? value : component));
 
 /** Checks that a store with one document refuses a write and is as it was before. */
 async function refusesWrite(store: Store, code: string, write: StoreWrite): Promise<void> {

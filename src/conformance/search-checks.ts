@@ -2,7 +2,7 @@ import { ok } from "node:assert/strict";
 import { seededRandom } from "../core/random.js";
 import { embeddingText } from "../text/chunking/chunk-identity.js";
 import { bm25 } from "./bm25.js";
-import { type Check, dimension, same } from "./check.js";
+import { type Check, dimension, NotApplicable, same } from "./check.js";
 import { chinese, cosine, english, madeDocument, madeVector, withVectors } from "./made-documents.js";
 
 /** Two scores of one text may differ by this share, for rounding and for lengths that are stored in a byte. */
@@ -25,9 +25,9 @@ export const searchChecks: Readonly<Record<string, Check>> = {
       found.map(({ chunkId }) => chunkId),
       scan.map(({ id }) => id),
     );
-    for (const [at, { score, placements }] of found.entries()) {
-      ok(Math.abs(score - scan[at]!.score) < 1e-3, `the score ${score} is not the cosine, ${scan[at]!.score}`);
-      same(placements, [{ by: "dense", rank: at + 1, score }]);
+    for (const [index, { score, placements }] of found.entries()) {
+      ok(Math.abs(score - scan[index]!.score) < 1e-3, `the score ${score} is not the cosine, ${scan[index]!.score}`);
+      same(placements, [{ by: "dense", rank: index + 1, score }]);
     }
   },
 
@@ -60,12 +60,13 @@ export const searchChecks: Readonly<Record<string, Check>> = {
     // Made-up words that no stemmer shortens and no list of stop words holds, rarer ones later.
     const words = Array.from(
       { length: 40 },
-      (_, at) => `${"bdfgkmptvz"[at % 10]}${"aiou"[(at >> 3) & 3]}${"kmbg"[at % 4]}u${at}x`,
+      (_, position) =>
+        `${"bdfgkmptvz"[position % 10]}${"aiou"[(position >> 3) & 3]}${"kmbg"[position % 4]}u${position}x`,
     );
     const next = seededRandom(5);
     const word = () => words[Math.floor(words.length * next() ** 2)]!;
-    const texts = Array.from({ length: 150 }, (_, at) => Array.from({ length: 4 + (at % 23) }, word).join(" "));
-    const made = [...new Set(texts)].map((text, at) => madeDocument(`d${at}`, [text]));
+    const texts = Array.from({ length: 150 }, (_, offset) => Array.from({ length: 4 + (offset % 23) }, word).join(" "));
+    const made = [...new Set(texts)].map((text, index) => madeDocument(`d${index}`, [text]));
     await store.write(withVectors(made, dimension));
     const textOf = new Map(made.map(({ document, chunks }) => [chunks[0]!.id, document.text]));
     for (const query of [words[0]!, words[30]!, `${words[1]} ${words[25]}`, `${words[3]} ${words[12]} ${words[35]}`]) {
@@ -74,16 +75,19 @@ export const searchChecks: Readonly<Record<string, Check>> = {
         query.split(" "),
         all.map((text) => text.split(" ")),
       );
-      const scoreOf = new Map(all.flatMap((text, at) => (scores[at]! > 0 ? [[text, scores[at]!]] : [])));
+      const scoreOf = new Map(all.flatMap((text, index) => (scores[index]! > 0 ? [[text, scores[index]!]] : [])));
       const found = await store.lexical.retrieve({ text: query }, { count: 1000 });
       const order = found.map(({ chunkId }) => textOf.get(chunkId)!);
       same(order.toSorted(), [...scoreOf.keys()].toSorted(), `texts with a word of "${query}"`);
-      for (const [at, { score, placements }] of found.entries()) {
-        same(placements, [{ by: "lexical", rank: at + 1, score }]);
-        if (at === 0) continue;
-        ok(score <= found[at - 1]!.score, `"${query}": the scores do not fall at rank ${at + 1}`);
-        const [better, worse] = [scoreOf.get(order[at - 1]!)!, scoreOf.get(order[at]!)!];
-        ok(better >= worse * (1 - scoreTolerance), `"${query}": rank ${at + 1} should stand before rank ${at} by BM25`);
+      for (const [index, { score, placements }] of found.entries()) {
+        same(placements, [{ by: "lexical", rank: index + 1, score }]);
+        if (index === 0) continue;
+        ok(score <= found[index - 1]!.score, `"${query}": the scores do not fall at rank ${index + 1}`);
+        const [better, worse] = [scoreOf.get(order[index - 1]!)!, scoreOf.get(order[index]!)!];
+        ok(
+          better >= worse * (1 - scoreTolerance),
+          `"${query}": rank ${index + 1} should stand before rank ${index} by BM25`,
+        );
       }
     }
   },
@@ -112,6 +116,33 @@ export const searchChecks: Readonly<Record<string, Check>> = {
     }
   },
 
+  "tells the words that a misspelt or unfinished one may be, the nearest and most frequent first, and none of other documents":
+    async (store) => {
+      if (!store.similarWords) throw new NotApplicable("The store tells no similar words");
+      const texts = ["kalambo kalimbo", "kalambo tasku", "kalimbu kalambo", "koralu", "kolaru kolaru", "olaru kolart"];
+      const made = texts.map((text, index) => madeDocument(index < 3 ? `a${index}` : `b${index}`, [text]));
+      await store.write(withVectors(made, dimension));
+      const similar = (word: string, call: object = {}) => store.similarWords!(word, { count: 9, ...call });
+      same(await similar("kalamba"), ["kalambo"]);
+      same(await similar("kalamboo"), ["kalambo", "kalimbo"]);
+      same(await similar("kalamboo", { count: 1 }), ["kalambo"]);
+      same(await similar("kolaur"), ["kolaru"]);
+      same(await similar("kola"), []);
+      same(await similar("ko", { unfinished: true }), []);
+      same(await similar("kola", { unfinished: true }), ["kolart", "kolaru"]);
+      same(await similar("kal", { unfinished: true }), ["kalambo", "kalimbo", "kalimbu"]);
+      same(await similar("kal", { unfinished: true, filter: { uri: "a1" } }), ["kalambo"]);
+      same(await similar("kal", { unfinished: true, filter: { uri: { prefix: "b" } } }), []);
+      same(await store.scoped({ uri: "a2" }).similarWords?.("kal", { count: 9, unfinished: true }), [
+        "kalambo",
+        "kalimbu",
+      ]);
+      for (const word of ["", "(kal", "K.*", "'; DROP", "\0", "向量"])
+        same(await similar(word, { unfinished: true }), []);
+      await store.deleteDocuments(["a0", "a1", "a2"]);
+      same(await similar("kal", { unfinished: true }), []);
+    },
+
   "finds equal texts of several documents, each as a chunk of its own": async (store) => {
     const made = ["one", "two", "three"].map((uri) => madeDocument(uri, ["the same words", "the same words"]));
     await store.write(withVectors(made, dimension));
@@ -138,8 +169,8 @@ async function writeAll(
   store: Parameters<Check>[0],
   documents: readonly (typeof english)[],
 ): Promise<{ readonly vectors: ReadonlyMap<string, Float32Array> }> {
-  for (let at = 0; at < documents.length; at += 50) {
-    await store.write(withVectors(documents.slice(at, at + 50), dimension));
+  for (let offset = 0; offset < documents.length; offset += 50) {
+    await store.write(withVectors(documents.slice(offset, offset + 50), dimension));
   }
   const chunks = documents.flatMap((document) => document.chunks);
   return { vectors: new Map(chunks.map((chunk) => [chunk.id, madeVector(embeddingText(chunk), dimension)])) };

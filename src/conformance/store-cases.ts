@@ -29,7 +29,21 @@ const allChecks: Readonly<Record<string, Check>> = {
   ...concurrencyChecks,
 };
 
-/** The promises of the `Store` port, each as a case of its own. Every case works on a new store. */
+/**
+ * The promises of the `Store` port, each as a case of its own. Every case works on a new store.
+ *
+ * @example
+ * ```ts
+ * import { test } from "vitest";
+ * import { memoryStore, storeCases } from "citewell/store-conformance";
+ * for (const { name, run } of storeCases({ open: async () => memoryStore("made") })) {
+ *   test(name, async ({ skip }) => {
+ *     const reason = await run();
+ *     if (reason !== undefined) skip(reason);
+ *   });
+ * }
+ * ```
+ */
 export function storeCases(factory: StoreFactory): readonly StoreCase[] {
   const { open: openStore, openRequiringScope } = resolve("storeCases", storeFactory, factory);
   return Object.entries(allChecks).map(([name, check]) => ({

@@ -82,14 +82,38 @@ export const writingChecks: Readonly<Record<string, Check>> = {
   },
 
   "stores very long texts without a change": async (store) => {
-    const paragraphs = Array.from({ length: 40 }, (_, at) => `${at} ${"long text 长文本 \u{1f600} ".repeat(1500)}`);
+    const paragraphs = Array.from(
+      { length: 40 },
+      (_, index) => `${index} ${"long text 长文本 \u{1f600} ".repeat(1500)}`,
+    );
     const long = madeDocument("long", paragraphs);
     ok(long.document.text.length > 1_000_000);
     await write(store, long);
     // Compared as booleans: a difference of a million characters would take minutes to print.
     ok((await store.document("long"))?.text === long.document.text, "the text of the document changed");
     const hits = await hitsOf(store, long);
-    ok(hits.every(({ chunk }, at) => chunk.text === long.chunks[at]!.text) && hits.length === 40, "a chunk changed");
+    ok(
+      hits.every(({ chunk }, position) => chunk.text === long.chunks[position]!.text) && hits.length === 40,
+      "a chunk changed",
+    );
+  },
+
+  "says of a document that is stored just so that it is unchanged, and takes over its source": async (store) => {
+    await write(store, english);
+    const unchanged = { uri: english.document.uri, outcome: "unchanged", chunks: 3, deletedChunks: 0 };
+    same(await write(store, english, chinese), [
+      unchanged,
+      { uri: chinese.document.uri, outcome: "added", chunks: 2, deletedChunks: 0 },
+    ]);
+    const moved = { ...english, document: { ...english.document, source: "elsewhere" } };
+    same(await write(store, moved), [unchanged]);
+    same((await store.documentInfo(english.document.uri))?.source, "elsewhere");
+    const retitled = { ...english, document: { ...english.document, title: "Beasts" } };
+    same((await write(store, retitled))[0]?.outcome, "updated");
+    same(await store.document(english.document.uri), retitled.document);
+    const chunks = english.chunks.map((chunk, offset) => (offset === 0 ? { ...chunk, context: "Of pets" } : chunk));
+    same((await write(store, { ...retitled, chunks }))[0]?.outcome, "updated");
+    same((await store.counts()).chunks, 5);
   },
 
   "replaces a document by its next version": async (store) => {
@@ -127,7 +151,7 @@ export const writingChecks: Readonly<Record<string, Check>> = {
   "replaces a chunk's parent without replacing the chunk": async (store) => {
     const { document, chunks } = madeDocument("parents", ["one", "two", "three"]);
     for (const end of [document.text.length, 10]) {
-      const widened = chunks.map((chunk, at) => (at === 1 ? { ...chunk, parent: { start: 0, end } } : chunk));
+      const widened = chunks.map((chunk, index) => (index === 1 ? { ...chunk, parent: { start: 0, end } } : chunk));
       const [written] = await write(store, { document, chunks: widened });
       same(written!.deletedChunks, 0);
       same(
@@ -166,7 +190,7 @@ export const writingChecks: Readonly<Record<string, Check>> = {
   },
 
   "returns vectors for any number of keys, each once": async (store) => {
-    const many = new Map(Array.from({ length: 3000 }, (_, at) => [`key ${at}`, madeVector(`${at}`, 4)]));
+    const many = new Map(Array.from({ length: 3000 }, (_, index) => [`key ${index}`, madeVector(`${index}`, 4)]));
     await store.write({ vectors: many });
     const known = await store.knownVectors([...many.keys(), ...many.keys(), "unknown"]);
     same(known.size, 3000);
@@ -233,17 +257,17 @@ export const writingChecks: Readonly<Record<string, Check>> = {
 
   "reconciles: the counts are those of the documents, and each listed document can be read": async (store) => {
     const version = (number: number) =>
-      Array.from({ length: 60 }, (_, at) =>
+      Array.from({ length: 60 }, (_, index) =>
         madeDocument(
-          `doc ${at}`,
-          Array.from({ length: (at + number) % 5 }, (__, part) => `part ${part} of ${at % 20}`),
+          `doc ${index}`,
+          Array.from({ length: (index + number) % 5 }, (__, part) => `part ${part} of ${index % 20}`),
         ),
       );
     const [before, after] = [version(0).slice(0, 40), version(3).slice(20)];
     const [first, second] = [await write(store, ...before), await write(store, ...after)];
     same(
       [...first, ...second].map(({ outcome }) => outcome),
-      [...before.map(() => "added"), ...after.map((_, at) => (at < 20 ? "updated" : "added"))],
+      [...before.map(() => "added"), ...after.map((_, index) => (index < 20 ? "updated" : "added"))],
     );
     const made = [...before.slice(0, 20), ...after];
     const gone = await store.deleteDocuments(made.slice(0, 10).map(({ document }) => document.uri));

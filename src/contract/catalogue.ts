@@ -58,7 +58,7 @@ export const localModels: readonly ModelInfo[] = [
   { id: "citewell/local-look", type: "vlm", contextTokens: 32_768 },
 ];
 
-/** The local models to use when nobody chose. */
+/** Default local models. */
 export const localDefaults = {
   embedding: "citewell/local-lexical-m3",
   rerank: "citewell/local-lexical-rerank",

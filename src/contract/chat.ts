@@ -2,6 +2,7 @@ import { z } from "zod";
 import { optionsOf } from "../core/options.js";
 import type { ModelFamily, ModelInfo } from "./catalogue.js";
 import { isRecord } from "../core/json.js";
+import type { ExtraContent } from "../core/types.js";
 import type { Operation, Violation } from "./operation.js";
 import { amount, optional, position, text } from "./reply-fields.js";
 
@@ -28,27 +29,25 @@ export const maxOutputTokens = { llm: 16_384, vlm: 4096 } as const;
 /** A text in a message. */
 interface TextPart {
   readonly type: "text";
-  /** The text. */
   readonly text?: string;
 }
 
 /** An image in a message, for a VLM. */
 interface ImagePart {
   readonly type: "image_url";
-  /** The image. */
   readonly image_url: ImageAddress;
 }
 
 interface ImageAddress {
   /** An http(s) address, or `data:image/{format};base64,{data}`. */
   readonly url: string;
-  /** How closely the image is looked at. Default: `auto`. */
+  /** Detail in which the image is read. Default: `auto`. */
   readonly detail?: "auto" | "low" | "high";
 }
 
 /** A message in one of the contract's three roles. */
 export interface Message {
-  /** Who speaks; `system` gives instructions. */
+  /** Role of the speaker; `system` gives instructions. */
   readonly role: "system" | "user" | "assistant";
   /** A string for an LLM, an array of at least one part for a VLM. */
   readonly content: string | readonly (TextPart | ImagePart)[];
@@ -66,7 +65,7 @@ interface CallingMessage {
 }
 
 interface WireToolCall {
-  /** Names the call, for `tool_call_id` of its result. */
+  /** Id of the call, for `tool_call_id` of its result. */
   readonly id: string;
   readonly type: "function";
   /** The function and its arguments. */
@@ -76,6 +75,8 @@ interface WireToolCall {
     /** JSON text of the arguments. */
     readonly arguments: string;
   };
+  /** A service's own notes on the call, as it wrote them. */
+  readonly extra_content?: ExtraContent;
 }
 
 /** Beyond the contract: the result of a call. */
@@ -93,14 +94,13 @@ export type RoleToolMessage = Message | CallingMessage | ToolMessage;
 /** A function that the model may call. */
 interface ChatTool {
   readonly type: "function";
-  /** The function. */
   readonly function: FunctionDescription;
 }
 
 interface FunctionDescription {
   /** 1 to 64 letters, digits, underscores or hyphens. */
   readonly name: string;
-  /** Tells the model when and how to call it. */
+  /** Description that tells the model when and how to call it. */
   readonly description?: string;
   /** A JSON Schema of an object. Left out: the function has no parameters. */
   readonly parameters?: Readonly<Record<string, unknown>>;
@@ -125,9 +125,9 @@ export interface ChatRequest {
   readonly top_p?: number;
   /** Number of the likeliest tokens to draw from, 1 to 100, or -1 for all. The service's default is 50. */
   readonly top_k?: number;
-  /** Makes words that came often less likely, -2 to 2. The service's default is 0.5. */
+  /** Penalty on words by how often they occurred, -2 to 2. The service's default is 0.5. */
   readonly frequency_penalty?: number;
-  /** Makes words that came at all less likely, -2 to 2. Default: the service's own. */
+  /** Penalty on words that occurred at all, -2 to 2. Default: the service's own. */
   readonly presence_penalty?: number;
   /** Number of replies, 1 or more: the choices of the result. The service's default is 1. */
   readonly n?: number;
@@ -149,7 +149,7 @@ export interface ChatRequest {
     /** Whether it thinks. */
     readonly type: "enabled" | "disabled";
   };
-  /** How much the model thinks; `none` turns thinking off. Models outside the Q3, D and S families only. */
+  /** Amount of thinking; `none` turns it off. Models outside the Q3, D and S families only. */
   readonly reasoning_effort?: "low" | "medium" | "high" | "none";
 }
 
@@ -180,6 +180,7 @@ export const RoleToolMessage = z.union([
           id: z.string().min(1),
           type: z.literal("function"),
           function: optionsOf<WireToolCall["function"]>()({ name: z.string().min(1), arguments: z.string() }),
+          extra_content: z.record(z.string(), z.unknown()).optional(),
         }),
       )
       .min(1),
@@ -226,7 +227,9 @@ const ToolCall = z.object({
   index: optional(position),
   id: text,
   type: text,
-  function: z.object({ name: text, arguments: z.unknown() }).nullish(),
+  // Some services leave the arguments out of a call that has none, and out of the first piece of one.
+  function: z.object({ name: text, arguments: z.unknown().optional() }).nullish(),
+  extra_content: optional(z.record(z.string(), z.unknown())),
 });
 
 /** Token counts; a stream may report them many times, and the last report is valid. */
@@ -235,6 +238,10 @@ export const ChatUsage = z.object({
   completion_tokens: amount,
   total_tokens: amount,
   completion_tokens_details: optional(z.object({ reasoning_tokens: amount })),
+  prompt_tokens_details: optional(z.object({ cached_tokens: amount })),
+  /** DeepSeek's name for the cached tokens, and that of Together. */
+  prompt_cache_hit_tokens: amount,
+  cached_tokens: amount,
 });
 
 const replyFields = {
@@ -244,8 +251,8 @@ const replyFields = {
   created: amount,
 };
 
-/** The text of a reply that a service writes in parts, or its thinking. */
-function joined(parts: unknown, field: "text" | "thinking"): string {
+/** The text of a reply that a service writes in parts, its thinking, or its words of declining. */
+function joined(parts: unknown, field: "text" | "thinking" | "refusal"): string {
   if (!Array.isArray(parts)) return typeof parts === "string" ? parts : "";
   const values = parts.filter(isRecord).map((part) => part[field]);
   return values.map((value) => joined(value, "text")).join("");
@@ -254,10 +261,15 @@ function joined(parts: unknown, field: "text" | "thinking"): string {
 /** Puts what other services write in their own way into the contract's fields: content in parts, and `reasoning`. */
 function inContractFields(part: unknown): unknown {
   if (!isRecord(part)) return part;
-  const { content, reasoning_content, reasoning } = part;
+  const { content, reasoning_content, reasoning, refusal } = part;
   if (!Array.isArray(content))
     return reasoning === undefined ? part : { ...part, reasoning_content: reasoning_content ?? reasoning };
-  return { ...part, content: joined(content, "text"), reasoning_content: joined(content, "thinking") };
+  return {
+    ...part,
+    content: joined(content, "text"),
+    reasoning_content: joined(content, "thinking"),
+    refusal: refusal ?? joined(content, "refusal"),
+  };
 }
 
 const MessagePart = z.preprocess(
@@ -266,6 +278,8 @@ const MessagePart = z.preprocess(
     role: text,
     content: z.string().nullish(),
     reasoning_content: z.string().nullish(),
+    /** Text that replaces the content when the model declines to answer. */
+    refusal: z.string().nullish(),
     tool_calls: z.array(ToolCall).nullish(),
   }),
 );

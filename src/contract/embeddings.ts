@@ -11,7 +11,11 @@ export const defaultMaxBatchTexts = 32;
 export interface EmbeddingsRequest {
   /** Id of an embedding model. */
   readonly model: string;
-  /** A text, or one at least. Each at most 8192 tokens for the model whose id ends in `m3`, 512 for all others; none empty. */
+  /**
+   * A text, or one at least; none empty. Each at most 8192 tokens for the model whose id ends in `m3`, 512 for all others, which
+   * `embedder()` holds by counting. `transport.embeddings()` sends what it is given: only the service knows the exact count of
+   * its model, and refuses a longer text with 413.
+   */
   readonly input: string | readonly string[];
   /** `float` (the service's default) or `base64`: little-endian float32. */
   readonly encoding_format?: "float" | "base64";

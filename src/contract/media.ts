@@ -43,13 +43,13 @@ const durationToleranceSeconds = 0.1;
 
 /** The facts that a medium's header states; those that could not be read are left out, and not judged. */
 export interface MediaFacts {
-  /** In the words of the limits above, such as `jpeg`; `unknown` for anything else. */
+  /** Format in the words of the limits above, such as `jpeg`; `unknown` for anything else. */
   readonly format: string;
   /** The format that a `data:` address names. */
   readonly declaredFormat?: string;
   /** Size of the whole file. */
   readonly sizeBytes?: number;
-  /** In pixels, as stored or as displayed: the bounds of the two ratios are each other's inverse, so turning changes nothing. */
+  /** Width in pixels, stored or displayed: rotation does not matter, since the bounds of the two ratios are inverse. */
   readonly width?: number;
   /** Height in pixels, as it is displayed. */
   readonly height?: number;
@@ -91,7 +91,7 @@ function isNamedRightly(declared: string, found: string): boolean {
 
 /** A measured property, with the bounds that it must keep. */
 interface Measure {
-  /** What stands in the message behind the kind of medium. */
+  /** Text of the limit, which follows the kind of medium in the message. */
   readonly says: string;
   /** `undefined` when it could not be read. */
   readonly value: number | undefined;

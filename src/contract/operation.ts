@@ -1,10 +1,11 @@
 import { z } from "zod";
-import { nearestName } from "../core/nearest-name.js";
+import { isTooDeep, maxDepth } from "../core/json.js";
+import { nearestName } from "../core/options.js";
 import type { ModelInfo } from "./catalogue.js";
 
 /** One rule that a request breaks: the field, what it holds, and what it may hold. */
 export interface Violation {
-  /** `messages.3.content`; empty for the request as a whole. */
+  /** Path of the field, such as `messages.3.content`; empty for the request as a whole. */
   readonly field: string;
   readonly message: string;
   /**
@@ -21,7 +22,7 @@ export interface Violation {
 export interface Operation<Request extends z.ZodType = z.ZodType, Reply extends z.ZodType = z.ZodType> {
   readonly name: string;
   readonly method: "GET" | "POST" | "DELETE";
-  /** Below `{base_url}`. A `{name}` in it is filled from the field of that name; other fields of a GET are its query. */
+  /** Path below `{base_url}`. A `{name}` in it is filled from the field of that name; other fields of a GET are its query. */
   readonly path: string;
   /** Fields, types and bounds. Strict: a field the contract does not know is a violation. */
   readonly request: Request;
@@ -36,16 +37,24 @@ export interface Operation<Request extends z.ZodType = z.ZodType, Reply extends 
    * it creates something that costs.
    */
   readonly repeat: "always" | "undelivered";
-  /** How long the service may be silent before it answers, in milliseconds. */
+  /** Maximum silence of the service before it answers, in milliseconds. */
   readonly readTimeoutMs: number;
-  /** Not in the published contract; other services of the same shape may lack it. */
+  /** Whether the operation is missing in the published contract; other services of the same shape may lack it. */
   readonly extension?: boolean;
-  /** For messages: who takes these requests. Default: the contract. */
+  /** Name of the receiver of these requests, for messages. Default: the contract. */
   readonly owner?: string;
 }
 
 /** Maximum size of a request body. */
 export const maxBodyBytes = 64 * 1024 * 1024;
+
+/** The fields of a request that are too deep. */
+function deepFields(request: unknown): readonly Violation[] {
+  if (!isTooDeep(request)) return [];
+  const message = `nests deeper than ${maxDepth} levels, or holds itself`;
+  const fields = Object.entries(request as object).filter(([, value]) => isTooDeep([value]));
+  return fields.map(([field]) => ({ field, message }));
+}
 
 /** Lists the rules of the operation that a request breaks; empty when it breaks none. */
 export function violations<Request extends z.ZodType>(
@@ -53,6 +62,8 @@ export function violations<Request extends z.ZodType>(
   request: unknown,
   model: ModelInfo,
 ): readonly Violation[] {
+  const deep = deepFields(request);
+  if (deep.length > 0) return deep;
   const parsed = operation.request.safeParse(request);
   if (!parsed.success) {
     return parsed.error.issues.flatMap((issue) => {

@@ -17,7 +17,7 @@ export const amount = z
 /** A place in a list, from 0. Anything else in it is an error, because the wrong place is worse than none. */
 export const position = z.union([z.int().min(0), numberInText(/^\d+$/)]);
 
-/** A part of a reply that it can do without. */
+/** An optional part of a reply. */
 export const optional = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().catch(undefined);
 
 /** The time of a count of seconds since 1970; `undefined` for one that no date can hold. */

@@ -6,7 +6,7 @@ import { amount, optional, position, text } from "./reply-fields.js";
 export interface RerankRequest {
   /** Id of a reranking model. */
   readonly model: string;
-  /** What the documents are ranked for; not empty. */
+  /** The query that the documents are ranked for; not empty. */
   readonly query: string;
   /** Texts, one at least. */
   readonly documents: readonly string[];

@@ -28,7 +28,7 @@ export type ImageRole = (typeof imageRoles)[number];
 interface Medium<Role> {
   /** A public http(s) address, `asset://{asset_id}`, or, unless it is a video, `data:{kind}/{format};base64,{data}`. */
   readonly url: string;
-  /** What the medium is for. Default: the only one that its kind has; for a lone image, `first_frame`. */
+  /** Use of the medium. Default: the only one that its kind has; for a lone image, `first_frame`. */
   readonly role?: Role;
 }
 

@@ -37,7 +37,7 @@ export const VideoTaskReply = z.object({
   resolution: text,
   ratio: text,
   framespersecond: amount,
-  /** One of `duration` and `frames`. */
+  /** Present unless `frames` is. */
   duration: amount,
   frames: amount,
   generate_audio: flag,

@@ -28,7 +28,7 @@ export interface VideoRequest {
   readonly model: string;
   /** Text alone, a first frame, first and last frame, or references; `videoContent` makes the items. */
   readonly content: readonly VideoContentItem[];
-  /** An http(s) address, which hears of every change of status; see `videoCallbacks`. */
+  /** An http(s) address, which is called for every change of status; see `videoCallbacks`. */
   readonly callback_url?: string;
   /** Whether the result has a PNG of the last frame, to begin a following video with. Default: false. */
   readonly return_last_frame?: boolean;
@@ -42,7 +42,7 @@ export interface VideoRequest {
   readonly tools?: readonly {
     readonly type: "web_search";
   }[];
-  /** Identifies the end user without naming them: a hash of at most 64 characters. */
+  /** Hash of at most 64 characters that identifies the end user without naming them. */
   readonly safety_identifier?: string;
   /** Capital letters are accepted and sent in lower case. Default: 720p. */
   readonly resolution?: (typeof resolutions)[number];

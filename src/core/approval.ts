@@ -6,22 +6,22 @@ export interface WaitingCall {
   readonly id: string;
   /** Name of the tool. */
   readonly name: string;
-  /** The arguments as the tool's schema returned them, in JSON. */
+  /** The arguments as the tool's schema returned them, in JSON; as the model wrote them where JSON would lose a part of that. */
   readonly input: unknown;
   /** Whether the model had read text that is not the user's; see `ApprovalRequest`. */
   readonly untrusted: boolean;
 }
 
 /**
- * An answer that waits for decisions, as plain JSON: any process that has it can go on with it. Keep it where users cannot
+ * An answer that waits for decisions, as plain JSON: any process that has it can resume it. Keep it where users cannot
  * change it, since it holds the calls that are run and the text of the sources.
  */
 export interface WaitingAnswer {
-  /** At least one. They are decided together. */
+  /** Calls to be decided together, at least one. */
   readonly calls: readonly WaitingCall[];
-  /** What has been found, said and done so far, in a form of its own. */
+  /** Everything found, said and done so far, in an internal format. */
   readonly state: unknown;
-  /** The scope in which the question was asked, and in which alone it can be resumed. Absent: none. */
+  /** Scope of the question; the answer can be resumed only in it. Absent: none. */
   readonly scope?: string;
 }
 
@@ -30,26 +30,26 @@ export type Approvals = Readonly<Record<string, boolean>>;
 
 /** A decision as it was recorded. */
 export interface Decision {
-  /** Whether the call might run. */
+  /** Whether the call was allowed to run. */
   readonly approved: boolean;
-  /** In milliseconds since 1970. */
+  /** Time of the decision, in milliseconds since 1970. */
   readonly decidedAtMs: number;
-  /** What became of the call, in JSON. Absent while it runs, and for good if its process ended meanwhile. */
+  /** Outcome of the call, in JSON. Absent while the call runs, and for good if its process ended meanwhile. */
   readonly outcome?: string;
-  /** True when the answer has come to its end, so that nothing is left to resume. */
+  /** True when the answer is finished and nothing is left to resume. */
   readonly ended?: boolean;
 }
 
-/** Remembers decisions, so that each is used once, by whatever process. */
+/** Remembers decisions, so that each is used once across all processes. */
 export interface ApprovalBook {
   /** Records these decisions, on disk. Returns false if one of the calls was decided before; nothing is recorded then. */
   readonly decide: (approvals: Approvals) => boolean | Promise<boolean>;
-  /** Records what became of a call. */
+  /** Records the outcome of a call. */
   readonly record: (approvalId: string, outcome: string) => void | Promise<void>;
   /** The decisions on these calls; those without one are left out. */
   readonly decisions: (
     approvalIds: readonly string[],
   ) => ReadonlyMap<string, Decision> | Promise<ReadonlyMap<string, Decision>>;
-  /** Hears that the answer with these calls has come to its end, so that their outcomes can be forgotten. */
+  /** Called when the answer with these calls is finished, so that their outcomes can be forgotten. */
   readonly end?: (approvalIds: readonly string[]) => void | Promise<void>;
 }

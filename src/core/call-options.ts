@@ -1,8 +1,9 @@
+import { setMaxListeners } from "node:events";
 import { z } from "zod";
 import { functionOption, optionsOf } from "./options.js";
 import type { CallOptions } from "./ports.js";
 
-/** A signal of another realm or library is as good as this one's. */
+/** Accepts signals of other realms and libraries too. */
 export const abortSignal = z.custom<AbortSignal>(
   (value) => typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value,
   "must be an AbortSignal, such as the signal of an AbortController",
@@ -17,3 +18,30 @@ export const callOptions = optionsOf<CallOptions>()({
     .optional(),
   onFailedAttempt: functionOption<NonNullable<CallOptions["onFailedAttempt"]>>().optional(),
 });
+
+/** A run's own signal, which aborts as the caller's does. */
+export interface OwnSignal {
+  readonly signal: AbortSignal;
+  /** Lets go of the caller's signal; with a reason, aborts what still listens to the run's own. */
+  readonly end: (reason?: unknown) => void;
+}
+
+/**
+ * A signal for one run. Every call under way listens to it, and Node warns of a leak from the eleventh listener on; the
+ * caller's own signal carries one listener, until the end.
+ */
+export function ownSignal(given: AbortSignal | undefined): OwnSignal {
+  const controller = new AbortController();
+  const { signal } = controller;
+  setMaxListeners(0, signal);
+  const follow = () => controller.abort(given?.reason);
+  if (given?.aborted) follow();
+  else given?.addEventListener("abort", follow, { once: true });
+  return {
+    signal,
+    end: (reason) => {
+      given?.removeEventListener("abort", follow);
+      if (reason !== undefined) controller.abort(reason);
+    },
+  };
+}

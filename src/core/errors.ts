@@ -11,6 +11,56 @@ export class CitewellError extends Error {
     this.code = code;
     this.name = new.target.name;
   }
+
+  /** JSON form of the error: name, code and message, then the other fields of its class, without stack and cause. */
+  toJSON(): Readonly<Record<string, unknown>> {
+    return jsonOf(this);
+  }
+}
+
+/** JSON form of an error: `JSON.stringify` alone would lose the message of a bare `Error`. */
+function jsonOf(error: Error): Readonly<Record<string, unknown>> {
+  const { name, message } = error;
+  const {
+    cause: _,
+    stack: __,
+    ...fields
+  } = Object.fromEntries(Object.entries(error)) as Readonly<Record<string, unknown>>;
+  const code = "code" in error ? { code: error.code } : {};
+  const failures = fields["failures"];
+  return {
+    name,
+    ...code,
+    message,
+    ...fields,
+    ...(failures instanceof Map && {
+      failures: Object.fromEntries(
+        [...(failures as FailedDocumentsError["failures"])].map(([uri, failure]) => [uri, jsonOfAny(failure)]),
+      ),
+    }),
+  };
+}
+
+/**
+ * A failure or event whose error keeps its message in JSON, whatever its class.
+ *
+ * @internal
+ */
+export function withErrorInJson<
+  const Value extends {
+    /** The error, of this library or not. */
+    readonly error: Error;
+  },
+>(value: Value): Value {
+  const toJSON = () => ({ ...value, error: jsonOfAny(value.error) });
+  return Object.defineProperty({ ...value }, "toJSON", { value: toJSON });
+}
+
+/** Other makers' errors may carry anything in their fields, such as the request with its key: only what says what happened. */
+function jsonOfAny(error: Error): unknown {
+  if (error instanceof CitewellError) return error;
+  const { name, message } = error;
+  return { name, ...("code" in error && { code: error.code }), message };
 }
 
 /** The cases of an `OptionsError`. */
@@ -33,7 +83,7 @@ export interface OptionsErrorDetails extends ErrorOptions {
 
 /** The caller wrote something that can never work: fix the code or the configuration. */
 export class OptionsError extends CitewellError {
-  /** Which kind of mistake it is. */
+  /** Kind of mistake. */
   declare readonly code: OptionsErrorCode;
   /** The function that refused its options. The message begins with it: `ingest: …`. */
   readonly call: string | undefined;
@@ -124,7 +174,7 @@ export interface TransportErrorDetails extends ErrorOptions {
 
 /** An upstream call failed. Carries all that the service said; never the key. */
 export class TransportError extends CitewellError {
-  /** Which kind of failure it is. */
+  /** Kind of failure. */
   declare readonly code: TransportErrorCode;
   /** Operation that failed: `embeddings`, `chat`, `createVideoTask` and so on. */
   readonly operation: string | undefined;
@@ -182,7 +232,7 @@ export type StoreErrorCode =
   | "version"
   /** Another process is writing. */
   | "locked"
-  /** A file is not what it was when it was written. */
+  /** A file has changed since it was written. */
   | "damaged"
   /** The system refused to read or write: the disk is full, the folder is read-only, or a file went away. */
   | "disk"
@@ -190,12 +240,14 @@ export type StoreErrorCode =
   | "unavailable"
   /** The store shows nothing without a scope: use `scoped(filter)`. */
   | "scope"
+  /** More searches wait for the readers than may: ask again in a moment. */
+  | "busy"
   /** Used after `close()`, a thread of it has ended, or it was migrated meanwhile: open it again. */
   | "closed";
 
 /** The store cannot do what was asked. Nothing was changed by the call that threw it. */
 export class StoreError extends CitewellError {
-  /** Which kind of failure it is. */
+  /** Kind of failure. */
   declare readonly code: StoreErrorCode;
   /** Folder or file of the store that the message is about. */
   readonly path: string | undefined;
@@ -219,13 +271,13 @@ export type LoadErrorCode =
   | "missing"
   /** There was nothing to read in it. */
   | "empty"
-  /** Bytes that are no text. */
+  /** The bytes are not text. */
   | "binary"
   /** No loader for this kind of file. */
   | "unsupported"
-  /** The file system or a parser said no. */
+  /** The file system or a parser refused it. */
   | "unreadable"
-  /** A line is not what the file's format has there. */
+  /** A line does not fit the file's format. */
   | "malformed"
   /** Larger than the limit. */
   | "too-large"
@@ -272,18 +324,18 @@ export type AnswerErrorCode =
   /** A call that waited for approval was decided before, here or in another process. Nothing was run again. */
   | "decided";
 
-/** The question cannot be answered as it was put. */
+/** The question cannot be answered in this form. */
 export class AnswerError extends CitewellError {
   /** Why there is no answer. */
   declare readonly code: AnswerErrorCode;
-  /** The model's reply, where it cannot be used. */
+  /** The model's reply, if it cannot be used. */
   readonly text: string | undefined;
 
   constructor(
     code: AnswerErrorCode,
     message: string,
     options: ErrorOptions & {
-      /** The model's reply, where it cannot be used. */
+      /** The model's reply, if it cannot be used. */
       readonly text?: string;
     } = {},
   ) {
@@ -292,7 +344,10 @@ export class AnswerError extends CitewellError {
   }
 }
 
-/** The next request would pass the caller's budget. What was paid for before is kept; a larger budget goes on. */
+/**
+ * The next request would pass the caller's budget. Everything paid for so far is kept; a run with a larger budget
+ * resumes there.
+ */
 export class BudgetError extends CitewellError {
   /** The budget that the next request would have passed, in tokens. */
   readonly maxTokens: number;
@@ -313,7 +368,7 @@ export class BudgetError extends CitewellError {
 
 /** Documents of a run failed while nobody listened to its reports. All others went through. */
 export class FailedDocumentsError extends CitewellError {
-  /** What failed, by `Document.uri`, with the reason. */
+  /** Reason of each failure, by `Document.uri`. */
   readonly failures: ReadonlyMap<string, Error>;
 
   constructor(failures: ReadonlyMap<string, Error>) {
@@ -329,32 +384,37 @@ export class FailedDocumentsError extends CitewellError {
   }
 }
 
-/** A run ended with its books not balancing: a defect of this library or of a stage, never to be ignored. */
+/** The counts of a run do not add up at its end: a defect of this library or of a stage, never to be ignored. */
 export class ReconciliationError extends CitewellError {
   constructor(message: string) {
     super("reconciliation", message);
   }
 }
 
-/** What to do when a process may not open more files. */
+/** Hint for a process that may not open more files. */
 export const closeSomeFiles = "Close some of the files and connections of this process, or raise its limit (ulimit -n)";
 
 /**
- * Whether the operating system refused to open one more file, now or in a thread that told of it. Node 24 says so in words
- * when it could not open a package.json.
+ * Whether the operating system refused to open one more file, now or in a thread that reported it. Node 24 says so only
+ * in words when it could not open a package.json.
  */
 export function isOutOfFiles(error: unknown): boolean {
   return error instanceof Error && /\bE[MN]FILE\b|too many open files/.test(error.message);
 }
 
-/** The message of an error of the system, with the way out where the process may open no more files. */
+/** Message of a system error, with a hint if the process may open no more files. */
 export function systemMessage(error: Error): string {
   return isOutOfFiles(error) ? `${error.message}. Let the process open more: ulimit -n 1024` : error.message;
 }
 
 /** Any thrown value as an `Error`, itself if it is one. */
 export function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown });
+  try {
+    return thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown });
+  } catch {
+    // An object without a prototype cannot be converted to text, and a revoked proxy throws on every access.
+    return new Error("something was thrown that cannot be written as text");
+  }
 }
 
 const absent: ReadonlySet<unknown> = new Set(["ERR_MODULE_NOT_FOUND", "ERR_PACKAGE_PATH_NOT_EXPORTED"]);
@@ -369,8 +429,9 @@ export function isAbsentPackage(cause: unknown): boolean {
 }
 
 /**
- * What follows an import of a package that users install if they need it: `import("pg").catch(missingPeer(…))`. Bundlers leave an
- * import alone that stands so, where the package is not installed. `version` is the one that `part` works with, as npm writes it.
+ * Handles a failed import of a package that users install only if they need it: `import("pg").catch(missingPeer(…))`. Bundlers
+ * leave an import of this form alone if the package is not installed. `version` is the one that `part` works with, as npm writes
+ * it.
  *
  * @returns a function that throws: OptionsError `missing-package` when the package is not installed, or in a version without these
  *   modules; any other error as it is.

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { resolve } from "./options.js";
+import { hiddenFields, isRecord } from "./json.js";
+import { callersNames, resolve } from "./options.js";
 
 /** A value that a filter compares with: never text with number, never `true` with 1. */
 export type Scalar = string | number | boolean | null;
@@ -13,7 +14,7 @@ export type Condition<Value = Scalar> = Equal<Value> | OneOf<Value> | Range<Valu
 type Equal<Value> = Value & Scalar;
 /** Equal to one of these. An empty list matches nothing. */
 type OneOf<Value> = {
-  /** The values, at most 100,000. An empty list matches nothing. */
+  /** The values, at most 100,000 in all lists of a filter. An empty list matches nothing. */
   readonly in: readonly (Value & Scalar)[];
 };
 /**
@@ -37,7 +38,7 @@ type Presence = {
   readonly exists: boolean;
 };
 
-/** The values that a filter can compare a field with: the elements, where it is a list. */
+/** Values that a filter can compare a field with: the elements, if the field is a list. */
 type Filtered<Value> = unknown extends Value
   ? Scalar
   : Exclude<Value, undefined> extends infer Given
@@ -51,8 +52,8 @@ type Widened<Value> = Value extends boolean ? boolean : Value;
 
 /**
  * Selects documents. It has the shape of a document with conditions in place of values, and all of them have to hold:
- * `{ metadata: { product: "auth", year: { gte: 2024 } }, uri: { prefix: "file:///docs/" } }`. `Fields` is the type of the
- * metadata.
+ * `{ metadata: { product: "auth", year: { gte: 2024 } }, uri: { prefix: "file:///docs/" } }`. It holds at most 1,000
+ * conditions, up to 32 deep in one another. `Fields` is the type of the metadata.
  */
 export interface Filter<Fields extends object = Readonly<Record<string, unknown>>> {
   /** Condition on `Document.uri`. */
@@ -69,13 +70,16 @@ export interface Filter<Fields extends object = Readonly<Record<string, unknown>
   readonly all?: readonly Filter<Fields>[];
   /** One of them holds, or more. At least one. */
   readonly any?: readonly Filter<Fields>[];
-  /** Holds where the inner filter does not, which includes documents without the field. */
+  /** Matches if the inner filter does not, which includes documents without the field. */
   readonly not?: Filter<Fields>;
 }
 
 /** Maximum length of a text in a condition, in UTF-16 code units. Only the beginning of a longer value is compared. */
 const maxFilterTextLength = 1024;
 const maxFilterDepth = 32;
+/** Maximum number of conditions and inner filters. A database plans a condition in tens of microseconds, while all callers wait. */
+const maxFilterConditions = 1000;
+const maxFilterValues = 100_000;
 
 const text = z
   .string()
@@ -86,30 +90,58 @@ const scalar = z.union([text, z.number(), z.boolean(), z.null()]);
 const time = z.iso.datetime({ offset: true, local: true }).refine((value) => !/[+-](1[5-9]|2\d):\d\d$/.test(value));
 const bound = z.union([z.number(), z.iso.date(), time], { error: "expected a number or an ISO 8601 date or time" });
 
+/** Anything but an object with fields that are not seen here, each of which could be a condition that would be lost. */
+const visible = z.unknown().superRefine((given, context) => {
+  const message = hiddenFields(given);
+  if (message !== undefined) context.addIssue({ code: "custom", message });
+});
+
+const operators = ["in", "gt", "gte", "lt", "lte", "prefix", "exists"];
+
+/** Names the operators where another was written, as those of other databases are: a union of schemas would name none. */
+const known = z.unknown().superRefine((given, context) => {
+  const unknown = isRecord(given) ? Object.keys(given).find((name) => !operators.includes(name)) : undefined;
+  if (unknown === undefined) return;
+  const message = `has no operator ${JSON.stringify(unknown)}; there are: ${operators.join(", ")}. The value itself, without an object, is to be equal`;
+  context.addIssue({ code: "custom", message });
+});
+
+/** Names how conditions are joined where they are joined as in other query languages. */
+const joined = z.unknown().superRefine((given, context) => {
+  const other = isRecord(given)
+    ? Object.keys(given).find((name) => /^\$|^(?:and|or|nor|must|must_not|should)$/i.test(name))
+    : undefined;
+  if (other === undefined) return;
+  const message = `has no ${JSON.stringify(other)}: conditions are joined by all: […], any: […] and not: { … }`;
+  context.addIssue({ code: "custom", message });
+});
+
 // Exactly optional throughout: a value that turned out undefined must not turn a filter into none.
 const conditionOf = <Value extends Scalar>(value: z.ZodType<Value>) =>
-  z.union(
-    [
-      value,
-      z.strictObject({ in: z.array(value).max(100_000) }),
-      z
-        .strictObject({
-          gt: z.exactOptional(bound),
-          gte: z.exactOptional(bound),
-          lt: z.exactOptional(bound),
-          lte: z.exactOptional(bound),
-        })
-        .refine((range) => Object.keys(range).length > 0, "says nothing of the value")
-        .refine((range) => new Set(Object.values(range).map((limit) => typeof limit)).size <= 1, {
-          error: "bounds are all numbers or all dates",
-        }),
-      z.strictObject({ prefix: text }),
-      z.strictObject({ exists: z.boolean() }),
-    ],
-    {
-      error:
-        "expected a value to equal, or { in: [...] }, { gt, gte, lt, lte } of numbers or of ISO dates, { prefix } or { exists }",
-    },
+  visible.pipe(known).pipe(
+    z.union(
+      [
+        value,
+        z.strictObject({ in: z.array(value).max(maxFilterValues) }),
+        z
+          .strictObject({
+            gt: z.exactOptional(bound),
+            gte: z.exactOptional(bound),
+            lt: z.exactOptional(bound),
+            lte: z.exactOptional(bound),
+          })
+          .refine((range) => Object.keys(range).length > 0, "says nothing of the value")
+          .refine((range) => new Set(Object.values(range).map((limit) => typeof limit)).size <= 1, {
+            error: "bounds are all numbers or all dates",
+          }),
+        z.strictObject({ prefix: text }),
+        z.strictObject({ exists: z.boolean() }),
+      ],
+      {
+        error:
+          "expected a value to equal, or { in: [...] }, { gt, gte, lt, lte } of numbers or of ISO dates, { prefix } or { exists }",
+      },
+    ),
   );
 
 const textCondition = conditionOf(text);
@@ -119,11 +151,10 @@ const parts = {
   source: z.exactOptional(textCondition),
   mediaType: z.exactOptional(textCondition),
   metadata: z.exactOptional(
-    z
-      .unknown()
+    visible
       // An object takes such a key for its prototype, and the condition would be lost.
       .refine((fields) => !(fields instanceof Object && Object.hasOwn(fields, "__proto__")), "cannot name __proto__")
-      .pipe(z.record(z.string(), conditionOf(scalar)))
+      .pipe(callersNames(z.record(z.string(), conditionOf(scalar))))
       .refine((fields) => Object.keys(fields).length > 0, "names no field"),
   ),
 };
@@ -136,29 +167,63 @@ const filterOfDepth = (depth: number): z.ZodType<Filter> => {
     any: z.exactOptional(z.array(inner).min(1)),
     not: z.exactOptional(inner),
   });
-  const names = Object.keys(schema.shape);
-  return z
-    .unknown()
-    .refine((given) => names.every((name) => !isInherited(given, name)), "has parts that are not its own")
+  return visible
+    .pipe(joined)
     .pipe(schema)
     .refine((filter) => Object.keys(filter).length > 0, "names no condition, which would let everything through")
     .transform((filter) => filter as Filter);
 };
-/** Whether an object has a field by its prototype alone, as every regular expression has a `source`. */
-function isInherited(given: unknown, name: string): boolean {
-  return given instanceof Object && name in given && !Object.hasOwn(given, name);
-}
 
 const tooDeep: z.ZodType<Filter> = z.never(`filters can stand ${maxFilterDepth} deep in one another`);
 
 /** Schema of a filter that comes from outside. */
-export const Filter = filterOfDepth(1);
+export const Filter = z
+  .unknown()
+  .superRefine((given, context) => {
+    const message = sizeProblem(given);
+    if (message !== undefined) context.addIssue({ code: "custom", message });
+  })
+  .pipe(filterOfDepth(1));
+
+/** Why a filter is too large to be checked. Counting stops at the limit, so that it costs little however large the filter is. */
+function sizeProblem(filter: unknown): string | undefined {
+  let conditions = 0;
+  let values = 0;
+  const open = [{ given: filter, depth: 1 }];
+  const count = (condition: unknown) => {
+    conditions++;
+    if (!isRecord(condition)) return;
+    const { in: list } = condition;
+    if (Array.isArray(list)) values += list.length;
+  };
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { given, depth } = next;
+    // The schema says what is wrong with other kinds of values, and with filters that are too deep.
+    if (!isRecord(given) || depth > maxFilterDepth) continue;
+    for (const [name, part] of Object.entries(given)) {
+      const inner =
+        name === "not" ? [part] : (name === "all" || name === "any") && Array.isArray(part) ? part : undefined;
+      if (inner) {
+        conditions += inner.length;
+        if (conditions <= maxFilterConditions)
+          open.push(...inner.map((condition: unknown) => ({ given: condition, depth: depth + 1 })));
+      } else if (name === "metadata" && isRecord(part)) {
+        for (const condition of Object.values(part)) count(condition);
+      } else count(part);
+      if (conditions > maxFilterConditions) {
+        return `must hold at most ${maxFilterConditions} conditions; compare a field with many values by { in: [...] }`;
+      }
+      if (values > maxFilterValues) return `must hold at most ${maxFilterValues} values in its lists`;
+    }
+  }
+  return undefined;
+}
 
 /**
  * The filter, checked.
  *
- * @throws OptionsError that names the place of what is wrong: an unknown key, a bad value, a condition that is undefined
- * or missing altogether. Nothing that is wrong ever becomes no filter.
+ * @throws OptionsError that names the place of what is wrong: an unknown key, a bad value, a condition that is
+ *   undefined or missing altogether. A mistake never turns into the absence of a filter.
  */
 export function checkFilter(owner: string, filter: unknown): Filter {
   return resolve(owner, Filter, filter as Filter);

@@ -1,13 +1,27 @@
 import type { z } from "zod";
 import type { Filter } from "./filter.js";
-import type { Price, Chunk, Document, FailedAttempt, Hit, Json, Metadata, Placement, Usage } from "./types.js";
+import type { JsonSchema } from "./json.js";
+import type {
+  Price,
+  Chunk,
+  Document,
+  ExtraContent,
+  FailedAttempt,
+  FinishReason,
+  Hit,
+  Json,
+  Metadata,
+  Placement,
+  Usage,
+} from "./types.js";
 
 /** Options of every call that leaves this process. */
 export interface CallOptions {
-  /** Ends the call; its reason is thrown as it is. */
+  /** Aborts the call, which then throws the signal's `reason`, unchanged. */
   readonly signal?: AbortSignal;
   /**
-   * Maximum time for the call with all its retries, in milliseconds from now. Default: no limit beyond the transport's own.
+   * Maximum time for the call with all its retries, in milliseconds from now. 0 or less: it has passed, nothing is sent, and the call
+   * ends as `timeout`. Default: no limit beyond the transport's own.
    */
   readonly deadlineMs?: number;
   /** Is told of each attempt that failed, whether another follows or not. One that follows waits for a promise returned here. */
@@ -71,14 +85,14 @@ export interface Embedder<Space extends string = string> {
   /** Price of a million tokens, for the account of an answer. Default: unknown. */
   readonly price?: Price;
   /**
-   * Makes one vector a text, in the order of the texts. At most `maxBatchTexts` texts, each of at most
+   * Returns one vector for each text, in the order of the texts. At most `maxBatchTexts` texts, each of at most
    * `maxInputTokens`.
    */
   readonly embed: (texts: readonly string[], call?: EmbedCall) => Promise<Embeddings>;
 }
 
 export interface RecognizeCall {
-  /** Ends the call; its reason is thrown as it is. */
+  /** Aborts the call, which then throws the signal's `reason`, unchanged. */
   readonly signal?: AbortSignal;
   /** Is called whenever the work has come further: without it for `timeoutMs`, the picture is given up. */
   readonly onProgress?: () => void;
@@ -101,7 +115,7 @@ export interface RerankCall extends CallOptions {
 }
 
 export interface Reranking {
-  /** By falling score, ties by index; each index at most once. */
+  /** Ranked documents, by falling score, ties by index; each index at most once. */
   readonly results: readonly {
     /** Into the documents of the call. */
     readonly index: number;
@@ -135,6 +149,8 @@ export interface ChatMessage {
     readonly name: string;
     /** The model's own JSON text. */
     readonly arguments: string;
+    /** Extra content as the reply had it. */
+    readonly extraContent?: ExtraContent;
   }[];
   /** Reasoning that preceded the calls, for models that want it back. */
   readonly reasoning?: string;
@@ -147,9 +163,6 @@ export interface ChatMessage {
  * the contract. `role-tool`: in messages of the role `tool`, for services that take it.
  */
 export type ToolMessages = "user-xml" | "role-tool";
-
-/** A JSON Schema of an object. */
-export type JsonSchema = { readonly [key: string]: unknown };
 
 /** A tool as a model is told of it. */
 export interface ToolDescription {
@@ -180,9 +193,6 @@ export interface ChatRequest {
   readonly schema?: JsonSchema;
 }
 
-/** Why a reply ended. `length`: at its limit of tokens. `other`: for a reason that the service alone knows. */
-export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "other";
-
 /** Events of a chat model's reply; they end with exactly one `finish`, or the stream throws. */
 export type ChatEvent =
   | {
@@ -204,18 +214,22 @@ export type ChatEvent =
       readonly name: string;
       /** JSON text, which may be invalid. */
       readonly arguments: string;
+      /** Comes back with the call in `ChatMessage.toolCalls`. Default: none. */
+      readonly extraContent?: ExtraContent;
     }
   | {
       readonly type: "finish";
       /** Why the reply ended. */
       readonly reason: FinishReason;
+      /** The model's words where it declined to answer; the text has them, too. Default: it did not. */
+      readonly refusal?: string;
       /** Tokens as the service counted them. Absent where it reports none. */
       readonly usage?: Usage | undefined;
       /** The model that answered, as the service named it. */
       readonly model: string;
     };
 
-/** Answers messages. */
+/** A model that replies to messages. */
 export interface ChatModel {
   /** Id of the model, for the account of an answer. */
   readonly model: string;
@@ -225,15 +239,18 @@ export interface ChatModel {
   readonly maxOutputTokens: number;
   /** Maximum number of messages in a request; longer histories are folded. */
   readonly maxMessages: number;
-  /** Default: `user-xml`. */
+  /** How tool calls and their results are written into messages. Default: `user-xml`. */
   readonly toolMessages?: ToolMessages;
-  /** Whether it wants back what it thought before a call. Default: false. */
+  /** Whether the model wants its reasoning before a call sent back. Default: false. */
   readonly replaysReasoning?: boolean;
   /** Counts the tokens of messages before they are sent. */
   readonly tokens: TokenCounter;
   /** Price of a million tokens, for the account of an answer. Default: unknown. */
   readonly price?: Price;
-  /** Streams one reply. Leaving the loop ends the request. */
+  /**
+   * Streams one reply. The request is sent when the loop begins. Leaving the loop closes the connection, and an aborted
+   * `signal` also throws its `reason`.
+   */
   readonly stream: (request: ChatRequest, call?: CallOptions) => AsyncIterable<ChatEvent>;
 }
 
@@ -243,7 +260,9 @@ export interface RetrievalQuery {
   readonly text: string;
   /** Its vector in the store's space, for retrievers by vector. */
   readonly vector?: Float32Array;
-  /** Only chunks that hold these word for word are wanted. A hint that saves work: whoever asks checks what comes. */
+  /**
+   * Only chunks that hold these word for word are wanted. A hint that saves work: the caller checks the results anyway.
+   */
   readonly phrases?: readonly string[];
 }
 
@@ -272,6 +291,17 @@ export interface Retriever {
   readonly name: string;
   /** At most `call.count` results, best first, each chunk once. */
   readonly retrieve: (query: RetrievalQuery, call: RetrieveCall) => Promise<readonly Found[]>;
+  /** Its weight in a hybrid search whose caller gives none, beside 1 for words; `undefined` where it does not know one. */
+  readonly weight?: () => Promise<number | undefined>;
+}
+
+export interface SimilarWordsCall extends CallOptions {
+  /** Maximum number of words. */
+  readonly count: number;
+  /** Whether the word is the beginning of one, and not a misspelt one. Default: false. */
+  readonly unfinished?: boolean;
+  /** Only words of documents that it admits. Default: of all. */
+  readonly filter?: Filter;
 }
 
 /** A document with all its chunks, to be written at once. */
@@ -286,17 +316,17 @@ export interface DocumentWrite {
 export type StoreSettings = Readonly<Record<string, Json>>;
 
 export interface StoreWrite {
-  /** By `vectorKey(chunk)`. Kept from now on, whether their document is complete or not. */
+  /** Vectors by `vectorKey(chunk)`. Kept from now on, whether their document is complete or not. */
   readonly vectors?: ReadonlyMap<string, Float32Array>;
   /** Each replaces all that was stored of its document. */
   readonly documents?: readonly DocumentWrite[];
   /** The current `Embedder.tokenMargin`; a lower one than is stored changes nothing. */
   readonly tokenMargin?: number;
-  /** Kept for the runs to come. Names that are not given stay as they are; `null` takes a name out. */
+  /** Settings kept for later runs. Names that are not given stay as they are; `null` removes a name. */
   readonly settings?: StoreSettings;
   /**
-   * What the runs to come may know about documents and files, by uri. A document that is written or deleted takes the note
-   * under its uri with it, unless the same write brings another.
+   * Notes for later runs about documents and files, by uri. Writing or deleting a document removes the note under its uri,
+   * unless the same write brings another.
    */
   readonly notes?: ReadonlyMap<string, string>;
 }
@@ -304,8 +334,8 @@ export interface StoreWrite {
 export interface WrittenDocument {
   /** `Document.uri` of the document. */
   readonly uri: string;
-  /** Whether a document of that uri was stored before. */
-  readonly outcome: "added" | "updated";
+  /** Whether a document of that uri was stored before, and `unchanged` where it was stored just so, as another run may have. */
+  readonly outcome: "added" | "updated" | "unchanged";
   /** Chunks that the document has now. */
   readonly chunks: number;
   /** Chunks of its earlier version that went. */
@@ -326,7 +356,7 @@ export interface StoredDocumentInfo {
 }
 
 export interface StoreCounts {
-  /** Stored documents. */
+  /** Number of stored documents. */
   readonly documents: number;
   /** Chunks of all documents. */
   readonly chunks: number;
@@ -374,7 +404,7 @@ export interface StoreProblem {
 }
 
 export interface CloseOptions {
-  /** Ends the wait for what was written to be in the indexes. It is no error. Default: it is waited for. */
+  /** Stops waiting for the indexes to hold everything written; that is no error. Default: waits. */
   readonly signal?: AbortSignal;
 }
 
@@ -412,11 +442,11 @@ export interface Verification {
 
 /** Restricts the documents that a read sees. */
 export interface ReadCall {
-  /** Default: all. */
+  /** Restricts the read to documents that it admits. Default: all. */
   readonly filter?: Filter;
 }
 
-/** The side of a store that is searched and read, or the part of it that a scope admits. */
+/** Read side of a store, or the part of it that a scope admits. */
 export interface Searchable<Space extends string = string, Fields extends object = Metadata> {
   /** Vector space of its vectors: `Embedder.space` of the embedder that made them. */
   readonly space: Space;
@@ -424,22 +454,28 @@ export interface Searchable<Space extends string = string, Fields extends object
   readonly dimension: number | undefined;
   /** The highest `tokenMargin` that was written, for the embedder to begin with. Default: 1. */
   readonly tokenMargin?: number;
-  /** For messages: where it is. */
+  /** Location of the store, for messages. */
   readonly location: string;
   /** Schema of every document's metadata, where the store was opened with one. */
   readonly metadataSchema?: z.ZodType<Fields>;
-  /** Searches by vector. */
+  /** Finds the nearest vectors. */
   readonly dense: Retriever;
-  /** Searches by words (BM25). */
+  /** Ranks chunks by the words that they share with the query (BM25). */
   readonly lexical: Retriever;
   /**
-   * Searches by what words the store's own texts have in common; finds nothing where no model of them is used. Absent: the
-   * store has none.
+   * Finds chunks with related words, by a model of the store's own texts (latent semantic indexing). It finds nothing until such
+   * a model was trained. Absent: the store has none.
    */
   readonly latent?: Retriever;
+  /**
+   * Words of the store that may be meant by a misspelt or unfinished word in lower case: those that fewest slips of a typist make it
+   * of first, of these the most frequent. They are stems, each of which `lexical` finds in all its forms. Absent: the store
+   * cannot tell, and searches correct no words.
+   */
+  readonly similarWords?: (word: string, call: SimilarWordsCall) => Promise<readonly string[]>;
   /** A document as it was written. */
   readonly document: (uri: string, call?: ReadCall) => Promise<Document | undefined>;
-  /** What is known of a document without its text; `undefined` for an unknown uri. */
+  /** Facts about a document without its text; `undefined` for an unknown uri. */
   readonly documentInfo: (uri: string) => Promise<StoredDocumentInfo | undefined>;
   /** All documents, or those of one source, in the order of the bytes of their uris. */
   readonly documents: (filter?: {
@@ -464,14 +500,15 @@ export interface Store<Space extends string = string, Fields extends object = Me
   /** The settings that were written. Default: none. */
   readonly settings?: StoreSettings;
   /**
-   * Keeps the right to write until the returned function is called, so that no other process can take it between two
-   * writes, and what was paid for in between can be stored. Absent: writers never keep each other out. What the returned
-   * function returns resolves when the store finds what it will find from then on, also after it was opened anew.
+   * Holds the right to write until the returned function is called, so that no other process can take it between two
+   * writes, and results that were paid for in between can be stored. Absent: writers never exclude each other. The
+   * promise of the returned function resolves when searches of the store have reached their final results, which hold
+   * after it is reopened too.
    *
    * @throws StoreError `locked` while another process has it.
    */
   readonly claim?: () => Promise<() => void | Promise<void>>;
-  /** One transaction: all of it is stored when this returns, or none. */
+  /** Writes in one transaction: everything is stored when this returns, or nothing. */
   readonly write: (write: StoreWrite) => Promise<readonly WrittenDocument[]>;
   /** Removes documents by uri; returns how many chunks went with them. Unknown uris are ignored. */
   readonly deleteDocuments: (uris: readonly string[]) => Promise<{
@@ -480,9 +517,12 @@ export interface Store<Space extends string = string, Fields extends object = Me
     /** Chunks that went with them. */
     readonly chunks: number;
   }>;
-  /** Those of `keys` that are stored, by `vectorKey(chunk)`. */
+  /** Stored vectors among `keys`, by `vectorKey(chunk)`. */
   readonly knownVectors: (keys: readonly string[]) => Promise<ReadonlyMap<string, Float32Array>>;
-  /** The notes under these uris, where there are any; see `StoreWrite`. Absent: the store keeps none, and every run reads and cuts everything. */
+  /**
+   * Notes stored under these uris; see `StoreWrite`. Absent: the store keeps none, and every run reads and cuts
+   * everything.
+   */
   readonly notes?: (uris: readonly string[]) => Promise<ReadonlyMap<string, string>>;
   /**
    * A document with its chunks as `write` takes them, chunks in order; `undefined` for an unknown uri. Absent: the store
@@ -497,8 +537,8 @@ export interface Store<Space extends string = string, Fields extends object = Me
    */
   readonly verify: (options?: VerifyOptions) => Promise<Verification>;
   /**
-   * Waits until all derived indexes hold what was written, saves them, and lets go of every file and thread. Where the
-   * signal aborts, they are saved as far as they have come: who opens the store next goes on from there.
+   * Waits until all derived indexes hold what was written, saves them, and releases every file and thread. If the
+   * signal aborts, they are saved as far as they are built: the next process to open the store continues from there.
    */
   readonly close: (options?: CloseOptions) => Promise<void>;
 }

@@ -1,7 +1,36 @@
+import { shown } from "./check-port.js";
+import { OptionsError } from "./errors.js";
+
 /** Anything that can be iterated, now or over time. */
 export type Source<T> = Iterable<T> | AsyncIterable<T>;
 
-/** All items, in order. Holds everything in memory: for ends of pipelines and for tests. */
+/**
+ * Refuses values that are not streams of items. A string is technically an iterable of its letters, but is never meant
+ * as one.
+ *
+ * @throws OptionsError that names the call and the parameter.
+ */
+export function checkItems(call: string, option: string, given: unknown): void {
+  if (typeof given === "object" && given !== null && (Symbol.asyncIterator in given || Symbol.iterator in given))
+    return;
+  const fix = given instanceof Promise ? "Await it first" : "Put a single item into a list: [item]";
+  const message = `${option} must be a stream or list of items (got ${shown(given)}). ${fix}`;
+  throw new OptionsError("options", message, { call, option });
+}
+
+/**
+ * Reads a stream to its end and returns its items in order. They are all held in memory.
+ *
+ * @example
+ * ```ts
+ * import { chunk, collect, Pipeline, type Document } from "citewell";
+ * const chunks = await collect(
+ *   Pipeline.from<Document>()
+ *     .pipe(chunk())
+ *     .stream([{ uri: "keys", text: "Keys expire after 90 days." }]),
+ * );
+ * ```
+ */
 export async function collect<T>(source: Source<T>): Promise<T[]> {
   const items: T[] = [];
   for await (const item of source) items.push(item);
@@ -11,7 +40,7 @@ export async function collect<T>(source: Source<T>): Promise<T[]> {
 export interface MapConcurrentOptions {
   /** Maximum number of calls in flight at once. */
   readonly concurrency: number;
-  /** Stops taking new items; what is in flight is left to notice the same signal. */
+  /** Stops taking new items; calls in flight are expected to observe the same signal. */
   readonly signal?: AbortSignal;
   /** Items that are read before there is a slot for them, so that none stands empty while the source works. Default: 0. */
   readonly readAhead?: number;
@@ -229,7 +258,7 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal)
 
 /**
  * Items of a source until the signal aborts, whose reason is then thrown at once. A source that ignores the signal is
- * left behind: it is told to end, but nobody waits for it.
+ * left behind: it is told to end, but not waited for.
  */
 export async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const iterator = source[Symbol.asyncIterator]();
@@ -244,10 +273,15 @@ export async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSi
       yield next.value;
     }
   } finally {
-    const ending = ended ? undefined : iterator.return?.();
-    if (signal.aborted) ending?.catch(() => {});
-    else if (ending) await unlessAborted(ending, signal);
+    if (!ended) await endUnlessAborted(iterator, signal);
   }
+}
+
+/** Tells a source to end, and waits until it has, but no longer than until the signal aborts. */
+export async function endUnlessAborted(iterator: AsyncIterator<unknown>, signal: AbortSignal): Promise<void> {
+  const ending = (async () => iterator.return?.())();
+  if (signal.aborted) ending.catch(() => {});
+  else await unlessAborted(ending, signal);
 }
 
 function iterate<T>(source: Source<T>): AsyncIterator<T> {

@@ -11,7 +11,7 @@ export type TelemetryApi = typeof OpenTelemetry;
 /** Names this library in spans and metrics. */
 export const scopeName = "citewell";
 
-/** OpenTelemetry's interface, if the program has it, in a version that knows metrics (1.3 or newer): else nothing is reported. */
+/** OpenTelemetry's API, if the program has it in a version with metrics (1.3 or newer); otherwise nothing is reported. */
 export async function loadTelemetryApi(): Promise<TelemetryApi | undefined> {
   try {
     const api: Partial<TelemetryApi> = await import("@opentelemetry/api");
@@ -28,17 +28,17 @@ const registered = Symbol.for("opentelemetry.js.api.1");
 
 const global = globalThis as { readonly [registered]?: { readonly trace?: unknown } };
 
-/** Whether anybody has registered a provider of spans; costs nothing, and loads nothing. */
+/** Whether a provider of spans is registered; costs nothing, and loads nothing. */
 function isTraced(): boolean {
   return global[registered]?.trace !== undefined;
 }
 
-/** Whether anybody has registered anything, of spans or of metrics; costs and loads nothing either. */
+/** Whether any provider, of spans or of metrics, is registered; costs and loads nothing either. */
 export function isObserved(): boolean {
   return global[registered] !== undefined;
 }
 
-/** Spans of a run that begins now, below the span that it begins in; `undefined` where nobody would hear of them. */
+/** Spans of a run that begins now, below the span that it begins in; `undefined` if nothing records them. */
 export async function openTracing(): Promise<Tracing | undefined> {
   if (!isTraced()) return undefined;
   const api = await loadTelemetryApi();
@@ -68,18 +68,26 @@ export async function inSpan<T>(name: string, work: () => Promise<T>, signal?: A
   }
 }
 
+interface StreamSpanOptions<T> {
+  readonly signal?: AbortSignal | undefined;
+  /** Error that an item reports, if any. */
+  readonly failureOf?: (item: T) => unknown;
+}
+
 /** A run whose items come in a span of their own, until the last, or until the reader leaves. */
-export async function* streamInSpan<T>(
+export function streamInSpan<T>(
   name: string,
-  open: () => AsyncIterable<T>,
-  {
-    signal,
-    failureOf,
-  }: {
-    readonly signal?: AbortSignal | undefined;
-    /** What an item says went wrong. */
-    readonly failureOf?: (item: T) => unknown;
-  } = {},
+  open: () => AsyncGenerator<T>,
+  options: StreamSpanOptions<T> = {},
+): AsyncGenerator<T> {
+  // Without tracing, nothing stands between the items and their reader.
+  return isTraced() ? spanOverStream(name, open, options) : open();
+}
+
+async function* spanOverStream<T>(
+  name: string,
+  open: () => AsyncGenerator<T>,
+  { signal, failureOf }: StreamSpanOptions<T>,
 ): AsyncGenerator<T> {
   const span = (await openTracing())?.step(name, {});
   if (!span) {
@@ -87,7 +95,7 @@ export async function* streamInSpan<T>(
     return;
   }
   span.start();
-  const items = span.within(open)[Symbol.asyncIterator]();
+  const items = span.within(open);
   let failure: unknown;
   const fails = (error: unknown) => {
     if (error !== undefined && (!signal?.aborted || error !== signal.reason)) failure = error;
@@ -103,7 +111,7 @@ export async function* streamInSpan<T>(
     fails(error);
     throw error;
   } finally {
-    await span.within(() => items.return?.());
+    await span.within(() => items.return(undefined));
     span.end({ failure });
   }
 }
@@ -116,7 +124,7 @@ function openSpan(
 ): OpenSpan {
   let span: Span | undefined;
   const started = () => (span ??= trace.getTracer(scopeName).startSpan(name, { attributes }, parent));
-  // A stage is called before its first item is there: the span that its work is below of begins with that work.
+  // A stage is called before its first item arrives, so the parent span of its work begins with that work.
   const whenUsed = new Proxy({} as Span, {
     get: (_, key) => {
       const value: unknown = Reflect.get(started(), key);
@@ -127,12 +135,12 @@ function openSpan(
   return {
     within: (work) => context.with(inside, work),
     start: () => void started(),
-    end: ({ at, failure } = {}) => {
+    end: ({ endedAt, failure } = {}) => {
       if (failure !== undefined) {
         started().setAttribute("error.type", failure instanceof CitewellError ? failure.code : errorName(failure));
         started().setStatus({ code: SpanStatusCode.ERROR });
       }
-      span?.end(at ?? performance.now());
+      span?.end(endedAt ?? performance.now());
     },
   };
 }

@@ -1,13 +1,12 @@
 import { z } from "zod";
 import { OptionsError } from "./errors.js";
-import { jsonSchemaOf } from "./json.js";
+import { type JsonSchema, jsonSchemaOf } from "./json.js";
 import { resolve } from "./options.js";
 import type { Filter } from "./filter.js";
-import type { JsonSchema } from "./ports.js";
 import type { Hit, ModelRequest } from "./types.js";
 
 export interface ToolContext {
-  /** Ends when the answer is aborted or the tool's own time is up. */
+  /** Aborted with the answer, or when the tool's own time is up. */
   readonly signal: AbortSignal;
   /** Filter of the question: nothing from documents that it does not admit may come into the answer. */
   readonly filter?: Filter;
@@ -15,7 +14,7 @@ export interface ToolContext {
 
 /** The result of a tool with `sources`. */
 export interface Findings {
-  /** Best first. */
+  /** Passages found, best first. */
   readonly hits: readonly Hit[];
   /** Requests to models that it took to find them, for the account of the answer. */
   readonly requests?: readonly ModelRequest[];

@@ -4,11 +4,11 @@ export interface OpenSpan {
   readonly within: <T>(work: () => T) => T;
   /** Work began: what came before is not the span's. Until then, and without work within it, there is no span. */
   readonly start: () => void;
-  /** Ends it, at a moment as `performance.now()` counts; default: now. With what was thrown, if that is its own failure. */
+  /** Ends the span. */
   readonly end: (how?: {
     /** Moment of the end, as `performance.now()` counts. Default: now. */
-    readonly at?: number;
-    /** What was thrown, if that is the span's own failure. */
+    readonly endedAt?: number;
+    /** Error that was thrown, if it is the span's own failure. */
     readonly failure?: unknown;
   }) => void;
 }
@@ -16,7 +16,7 @@ export interface OpenSpan {
 /** Attributes of a span: names and numbers, never texts. */
 export type SpanAttributes = Readonly<Record<string, string | number>>;
 
-/** Spans of one run, where somebody hears of them. */
+/** Opens the spans of one run. */
 export interface Tracing {
   /** One below the run's own. */
   readonly stage: (name: string) => OpenSpan;

@@ -33,7 +33,12 @@ export interface Document {
   readonly text: string;
   /** Name for people. It is searched together with the text, and shown beside citations. */
   readonly title?: string;
-  /** Facts that filters test. They are not embedded, and not searched for words. */
+  /**
+   * Facts that filters test: JSON values by name, at most 100 levels deep. They are not embedded, and not searched for
+   * words. A `Date` is stored as its ISO 8601 text, and a field that is `undefined` is left out. Any other value that
+   * is not JSON fails the document, with the field's path: NaN and Infinity, BigInts, functions, symbols, Maps, Sets
+   * and other instances of classes, gaps in lists, and objects that hold themselves.
+   */
   readonly metadata?: Metadata;
   /** Decides how blocks are found: `text/markdown` or `text/plain` (default). */
   readonly mediaType?: string;
@@ -41,11 +46,11 @@ export interface Document {
   readonly anchors?: readonly Anchor[];
   /** Id of the source that owns this document: only a complete run over that source may delete it. */
   readonly source?: string;
-  /** Its server's name for this version, so that it is fetched again only when it changed. Never shown or searched. */
+  /** Validators of this version, so that it is fetched again only when it changed. Never shown or searched. */
   readonly revision?: Revision;
 }
 
-/** What a page's version was read with: the validators that its server sent (RFC 9110). */
+/** Validators that the server sent with the version of a page that was read (RFC 9110). */
 export interface Revision {
   /** The server's `ETag` header. */
   readonly etag?: string;
@@ -104,13 +109,22 @@ export type Embedded<Item, Space extends string = string> = Item & {
 export interface StoredDocument {
   /** `Document.uri` of the document. */
   readonly storedUri: string;
-  /** Whether a document of that uri was stored before. */
-  readonly outcome: "added" | "updated";
-  /** Chunks the document has now, and how many of the old ones went. */
+  /**
+   * Whether a document of that uri was stored before; `unchanged` if the same version was already stored, for example
+   * by another run.
+   */
+  readonly outcome: "added" | "updated" | "unchanged";
+  /** Chunks that the document has now. */
   readonly chunks: number;
-  /** Chunks of its earlier version that went. */
+  /** Chunks of its earlier version that were deleted. */
   readonly deletedChunks: number;
 }
+
+/**
+ * A service's own notes on a tool call, which it wants back with the call: Gemini refuses a call without the signature of the thought
+ * that led to it.
+ */
+export type ExtraContent = Readonly<Record<string, unknown>>;
 
 /** A tool call with its result: a unit, so that no history can hold one without the other. */
 export interface ToolExchange {
@@ -120,14 +134,16 @@ export interface ToolExchange {
   readonly name: string;
   /** Arguments as the model wrote them: a JSON text, which may be invalid. */
   readonly arguments: string;
-  /** What the model was told. */
+  /** Extra content as the reply had it. Default: none. */
+  readonly extraContent?: ExtraContent;
+  /** Result that the model was told. */
   readonly result:
     | {
         /** The tool's result, as text. */
         readonly content: string;
       }
     | {
-        /** Why there is no result. */
+        /** Reason for the missing result. */
         readonly error: string;
       };
 }
@@ -135,7 +151,7 @@ export interface ToolExchange {
 /** One turn of a conversation. */
 export type Turn =
   | {
-      /** Who speaks; `system` gives instructions. */
+      /** Role of the speaker; `system` gives instructions. */
       readonly role: "system" | "user";
       /** The words, as plain text. */
       readonly text: string;
@@ -154,7 +170,7 @@ export interface QueryVariant {
   readonly kind: "question" | "passage";
   /** The wording, or the made-up passage. */
   readonly text: string;
-  /** In the vector space of the question's own vector. */
+  /** Vector of the text, in the space of the question's own vector. */
   readonly vector?: Float32Array;
 }
 
@@ -166,11 +182,11 @@ export interface Question {
   readonly asked?: string;
   /** Earlier turns, oldest first. */
   readonly history?: readonly Turn[];
-  /** Only passages that hold each of these word for word, in the text or its headings, are to be found. */
+  /** Phrases that every hit has to hold word for word, in its text or its headings. */
   readonly phrases?: readonly string[];
-  /** Only passages of documents that it lets through are to be found. */
+  /** Restricts the hits to documents that it admits. */
   readonly filter?: Filter;
-  /** Passages that hold any of these are not to be found: a single word by its stem, several word for word. */
+  /** Words and phrases that no hit may hold: a single word is compared by its stem, several word for word. */
   readonly not?: readonly string[];
   /** Other wordings that are searched for too. Default: none. */
   readonly variants?: readonly QueryVariant[];
@@ -180,15 +196,17 @@ export interface Question {
   readonly usage?: Usage;
   /** The requests behind `usage`, embeddings and reranking included. */
   readonly requests?: readonly ModelRequest[];
+  /** Steps that did less than they were asked to, one line each; they become `Answer.warnings`. Default: none. */
+  readonly warnings?: readonly string[];
 }
 
-/** Which retriever found a chunk, and where it ranked it. */
+/** Retriever that found a chunk, with the rank it gave. */
 export interface Placement {
-  /** `dense`, `lexical`, `latent`, `fused`, `closeness`, `rerank`, or the name of a retriever of your own. */
+  /** `dense`, `lexical`, `latent`, `fused`, `closeness`, `name`, `rerank`, or the name of a retriever of your own. */
   readonly by: string;
-  /** 1-based. */
+  /** Rank, from 1. */
   readonly rank: number;
-  /** In the retriever's own scale; higher is better. Scales of two retrievers do not compare. */
+  /** Score in the retriever's own scale; higher is better. Scores of two retrievers are not comparable. */
   readonly score: number;
 }
 
@@ -228,10 +246,10 @@ export interface TraceStep {
   readonly dropped: readonly {
     /** `Chunk.id` of the chunk. */
     readonly chunkId: string;
-    /** Why it was left out, in words. */
+    /** Reason, in words. */
     readonly reason: string;
   }[];
-  /** Said when a step did less than it was asked to: "reranker unreachable: the order of the search was kept". */
+  /** Present when a step did less than it was asked to: "reranker unreachable: the order of the search was kept". */
   readonly note?: string;
   /** Time that the step took. */
   readonly milliseconds?: number;
@@ -255,11 +273,11 @@ export interface RankedList {
 export interface ChunkStep {
   /** `TraceStep.step` of the step. */
   readonly step: string;
-  /** `absent`: the step never saw it, because it was lost before, or the step has no chunks to do with. */
+  /** `absent`: the step never saw it, because an earlier one dropped it or the step does not work on chunks. */
   readonly outcome: "kept" | "dropped" | "absent";
-  /** 1-based place among what the step kept. */
+  /** Rank among the chunks that the step kept, from 1. */
   readonly rank?: number;
-  /** Why it was dropped, in words. */
+  /** Reason for dropping it, in words. */
   readonly reason?: string;
   /** For a search: its rank with each retriever, or why it has none. */
   readonly retrievers?: readonly RetrieverView[];
@@ -270,7 +288,7 @@ export interface RetrieverView {
   readonly by: string;
   /** 1-based rank; absent when it did not find the chunk. */
   readonly rank?: number;
-  /** In the retriever's own scale. */
+  /** Score in the retriever's own scale. */
   readonly score?: number;
   /** Why it has no rank: how far the retriever looked, and what that says. */
   readonly reason?: string;
@@ -290,7 +308,7 @@ export interface ChunkHistory {
 
 /** The steps of a question in order, which can be asked for any chunk. */
 export interface Trace extends ReadonlyArray<TraceStep> {
-  /** At which step a chunk was kept, at which rank, or lost, and why; also for chunks that were never found. */
+  /** Reports which steps kept a chunk, at which rank, and which one lost it and why; also for chunks that were never found. */
   readonly why: (chunkId: string) => ChunkHistory;
 }
 
@@ -298,38 +316,58 @@ export interface Trace extends ReadonlyArray<TraceStep> {
 export interface Retrieved extends Question {
   /** Passages, best first. */
   readonly hits: readonly Hit[];
+  /** The question as it was searched for, where words of it were not in the store and were corrected. */
+  readonly searchedFor?: string;
   /** Steps from the question to these hits. */
   readonly trace: readonly TraceStep[];
 }
 
 /** Tokens that the service says it counted. */
 export interface Usage {
-  /** Tokens of what was sent. */
+  /** Tokens of the request. */
   readonly inputTokens: number;
   /** Tokens of the reply; 0 for models that make no text. */
   readonly outputTokens: number;
-  /** The service's own sum, where one reply reports it; it may count what the two above do not. */
+  /** The service's own total, where a single reply reports one; it may include tokens that the two above do not. */
   readonly totalTokens?: number;
-  /** Tokens of thinking, where one reply reports them. Most services count them among `outputTokens`. */
+  /** Tokens of thinking, if one reply reports them. Most services count them among `outputTokens`. */
   readonly reasoningTokens?: number;
+  /** Part of `inputTokens` that the service took from its prompt cache, if it reports that. */
+  readonly cachedTokens?: number;
 }
 
 /** Price of a million tokens, in the caller's currency. */
 export interface Price {
-  /** Price of a million tokens that are sent. */
+  /** Price of a million input tokens. */
   readonly input: number;
-  /** Default: 0, what models without a written reply cost. */
+  /** Price of a million input tokens from the service's cache. Default: `input`. */
+  readonly cachedInput?: number | undefined;
+  /** Price of a million output tokens. Default: 0, for models without a written reply. */
   readonly output?: number | undefined;
 }
 
 /** Cost of the tokens; `undefined` without a price. */
-export function costOf({ inputTokens, outputTokens }: Usage, price: Price | undefined): number | undefined {
-  return price && (inputTokens * price.input + outputTokens * (price.output ?? 0)) / 1e6;
+export function costOf(
+  { inputTokens, outputTokens, cachedTokens = 0 }: Usage,
+  price: Price | undefined,
+): number | undefined {
+  if (!price) return undefined;
+  const { input, cachedInput = input, output = 0 } = price;
+  const cached = Math.min(cachedTokens, inputTokens);
+  return withoutNoise(((inputTokens - cached) * input + cached * cachedInput + outputTokens * output) / 1e6);
 }
 
-/** A failed attempt at a request. Nobody knows what the service charged for it, if anything. */
+/**
+ * An amount without the rounding noise of binary fractions: 0.0038908600000000003 is 0.00389086. Twelve digits are a
+ * millionth of a cent in a million.
+ */
+export function withoutNoise(amount: number): number {
+  return Number(amount.toPrecision(12));
+}
+
+/** A failed attempt at a request. It is unknown whether the service charged for it, and how much. */
 export interface FailedAttempt {
-  /** Code of the `TransportError` that it would have thrown; `aborted` where its time was up. */
+  /** Code of the `TransportError` that it would have thrown; `aborted` if its time was up. */
   readonly code: TransportErrorCode | "aborted";
   /** HTTP status, where the service answered. */
   readonly status?: number;
@@ -337,21 +375,25 @@ export interface FailedAttempt {
 
 /** One request to a model on the way to an answer, with all attempts at it. */
 export interface ModelRequest {
-  /** Which step asked: `condense`, `embed-question`, `rerank`, `answer`; of a tool that searched, its name before. */
+  /** Step that asked: `condense`, `embed-question`, `rerank`, `answer`; prefixed with the tool's name if a tool searched. */
   readonly step: string;
   /** Id of the model. */
   readonly model: string;
   /** Messages that were sent, for a chat. */
   readonly messages?: number;
-  /** As the service counted them; absent where it answered without a count. */
+  /** Tokens of the request, as the service counted them; absent if it answered without a count. */
   readonly inputTokens?: number;
   /** Tokens of the reply, as the service counted them. */
   readonly outputTokens?: number;
-  /** By the transport's `prices`; absent where the model has none, or the tokens are not known. */
+  /** Tokens of thinking, as in `Usage`. */
+  readonly reasoningTokens?: number;
+  /** Part of `inputTokens` that the service took from its cache, as in `Usage`. */
+  readonly cachedTokens?: number;
+  /** Cost by the transport's `prices`; absent if the model has none, or the tokens are not known. */
   readonly cost?: number;
   /** Time from the call to its end, with all attempts and waits. */
   readonly milliseconds: number;
-  /** Attempts that failed, in order. Absent where the first was answered. */
+  /** Attempts that failed, in order. Absent if the first one was answered. */
   readonly failedAttempts?: readonly FailedAttempt[];
   /** True where no attempt was answered and the question went on without: its tokens are 0, as far as is known. */
   readonly unanswered?: true;
@@ -365,7 +407,7 @@ export interface AnswerAccount {
     readonly question: string;
     /** The wording that was searched for in its place. */
     readonly standalone?: string;
-    /** Restriction of the documents, where there was one. */
+    /** Restriction of the documents, if any. */
     readonly filter?: Filter;
     /** Number of earlier turns. */
     readonly historyTurns: number;
@@ -380,9 +422,9 @@ export interface AnswerAccount {
    * known.
    */
   readonly paid: Usage & {
-    /** By the transport's `prices`. */
+    /** Cost by the transport's `prices`. */
     readonly cost?: number;
-    /** Number of attempts that failed. What the service charged for them is not known. */
+    /** Number of attempts that failed. The service's charge for them is not known. */
     readonly failedAttempts: number;
     /** Number of requests that were answered without a count. */
     readonly uncounted?: number;
@@ -400,7 +442,7 @@ export type Support = "exact" | "normalised" | "near" | "missing";
 
 /** A pointer from the answer into a source, after it was checked against the stored text. */
 export interface Citation {
-  /** As the reader sees it, `[1]`: sources are numbered in the order in which the answer first cites them. */
+  /** Number that the reader sees, `[1]`: sources are numbered in the order in which the answer first cites them. */
   readonly number: number;
   /** `Chunk.id` of the passage that the answer points to. */
   readonly chunkId: string;
@@ -427,6 +469,19 @@ export interface Citation {
   readonly supported: boolean;
   /** How the words were found at `start..end`. */
   readonly support: Support;
+  /** Present when the words stand there, but are struck out: the document does not say them any more. */
+  readonly struckOut?: true;
+  /**
+   * The whole sentences of the document that `start..end` lies in, with up to 500 code units on either side: a quote that
+   * ends early may leave out what turns it. Absent when `missing`.
+   */
+  readonly sentence?: CitedSentence;
+}
+
+/** Text of a document around a citation. */
+export interface CitedSentence extends Span {
+  /** The document's text at `start..end`. */
+  readonly text: string;
 }
 
 /**
@@ -440,6 +495,8 @@ export type AnswerEvent<Value = unknown> =
       readonly hits: readonly Hit[];
       /** Steps from the question to these hits. */
       readonly trace: readonly TraceStep[];
+      /** The question as it was searched for, where words of it were corrected: as in `Retrieved`. */
+      readonly searchedFor?: string;
     }
   | {
       readonly type: "reasoning-delta";
@@ -480,7 +537,7 @@ export type AnswerEvent<Value = unknown> =
       readonly id: string;
       /** Name of the tool. */
       readonly name: string;
-      /** What the tool returned. Absent where it failed. */
+      /** Value that the tool returned. Absent if it failed. */
       readonly output?: unknown;
       /** Why there is no output: what the model is told. */
       readonly error?: string;
@@ -494,43 +551,79 @@ export type AnswerEvent<Value = unknown> =
       readonly type: "warning";
       /** One line for people. */
       readonly message: string;
+      /** `claims`: the line sums up the `remarks` of the answer. Absent for all else. */
+      readonly about?: "claims";
     }
   | {
       readonly type: "finish";
-      /** The whole answer. */
       readonly answer: Answer<Value>;
     }
-  /** `account`: what it came to so far, where it failed or was stopped once its sources were there. */
+  /** The answer failed or was stopped; `account` is present if its sources were there by then. */
   | {
       readonly type: "error";
       /** Why there is no answer. After an abort it is the caller's own reason, if that is an `Error`. */
       readonly error: Error;
-      /** What it came to so far, where it failed or was stopped once its sources were there. */
+      /** Account up to the end. Present if the answer failed or was stopped after its sources were there. */
       readonly account?: AnswerAccount;
     };
+
+/** Why a reply ended. `length`: at its limit of tokens. `other`: for a reason that the service alone knows. */
+export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "other";
+
+/** A place of an answer's text that claims something which no source was shown to say. */
+export interface AnswerRemark {
+  /** Offset of its first character in the answer's text, in UTF-16 code units. */
+  readonly start: number;
+  /** Offset just behind its last character. */
+  readonly end: number;
+  /** `missing`: it quotes words that its source does not hold; `near`: only similar ones; `uncited`: it cites nothing. */
+  readonly reason: "missing" | "near" | "uncited";
+}
+
+/** Passages nearest to a question that the sources do not answer. */
+export interface NearestPassages {
+  /** At most three passages, best first. */
+  readonly hits: readonly Hit[];
+  /** At most three headings of what was found, which can be asked about. */
+  readonly headings: readonly string[];
+}
 
 /** A whole answer. `Value`: what its schema returns, where it was given one. */
 export interface Answer<Value = unknown> {
   /** The question in the user's words, also where another wording was searched for. */
   readonly question: string;
+  /** The question as it was searched for and answered, where words of it were corrected: as in `Retrieved`. */
+  readonly searchedFor?: string;
   /** The answer's text. With a schema: the value as the model wrote it, in JSON; a value that is a text as that text. */
   readonly text: string;
-  /** As the schema returned it. Absent without a schema, and when the sources do not hold the answer. */
+  /** Value as the schema returned it. Absent without a schema, and when the sources do not hold the answer. */
   readonly value?: Value;
-  /** False when the sources do not hold the answer; `hits` then are the nearest there were. */
+  /** False when the sources do not hold the answer; `nearest` then says what they hold instead. */
   readonly answered: boolean;
+  /** Passages nearest to the question. Present when it was not answered, and something was found. */
+  readonly nearest?: NearestPassages;
+  /** The places of `text` that claim something without a citation that holds, in order. */
+  readonly remarks: readonly AnswerRemark[];
   /** Checked citations, in the order of the text. */
   readonly citations: readonly Citation[];
   /** The passages that it was made from, those that tools found included. */
   readonly hits: readonly Hit[];
   /** Every step from the question to the answer; `trace.why(chunkId)` tells where a chunk was lost. */
   readonly trace: Trace;
-  /** Tokens of the chat model alone, as far as its service counted them; absent where it counted none. `account` has the rest. */
+  /**
+   * Tokens of the chat model alone, as far as its service counted them; absent if it reported no count. `account` has
+   * the rest.
+   */
   readonly usage?: Usage | undefined;
   /** Requests, tokens, cost and time, from the question to the answer. */
   readonly account: AnswerAccount;
   /** The model that answered, as the service named it. */
   readonly model: string;
+  /**
+   * Why the model's last reply ended. `length`: at its limit of tokens, so that the text is cut off. `tool-calls`: calls wait,
+   * or the model would have called a tool after the last round. `stop` also where no model was asked.
+   */
+  readonly finishReason: FinishReason;
   /** This turn, to be passed on as history. */
   readonly turn: Turn;
   /** One line each about what did less than it was asked to. */

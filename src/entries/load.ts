@@ -10,6 +10,7 @@ export type { ReadBucketOptions } from "../load/buckets/read-bucket.js";
 export type { BucketCredentials } from "../load/buckets/bucket-client.js";
 export { readPath } from "../load/read-path.js";
 export type { ReadPathOptions } from "../load/read-path.js";
+export type { FileForMetadata, MetadataOfFile } from "../load/sources/operator-metadata.js";
 export { readFile } from "../load/sources/read-file.js";
 export type { ReadFileOptions } from "../load/sources/read-file.js";
 export { readFolder } from "../load/sources/read-folder.js";

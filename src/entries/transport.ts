@@ -13,7 +13,7 @@ export type { ChatChoice, ChatResult, ChatStreamEvent, ToolCall } from "../trans
 export type { ChatCallOptions } from "../transport/operations/chat.js";
 export type { TextChatRequest, TransportChatRequest, VisionChatRequest } from "../transport/operations/chat-request.js";
 export type { EmbeddingsResult } from "../transport/operations/embeddings.js";
-export type { ServiceName } from "../contract/services/services.js";
+export type { ServiceName } from "../dialects/services.js";
 export type { PublishedModel } from "../transport/operations/list-models.js";
 export type { RerankResult, RerankedDocument } from "../transport/operations/rerank.js";
 export type { TransportOptions } from "../transport/options.js";

@@ -3,7 +3,7 @@ import type { Answer } from "../core/types.js";
 export const answerFlawNames = ["rawMarker", "openCode", "cutLink", "uncited"] as const;
 
 /**
- * What no answer may show, whatever it says:
+ * Flaws of form that no answer may show, whatever it says:
  *
  * - `rawMarker`: a citation as the model writes it, `[2: "…"]`, in the text;
  * - `openCode`: a code span that nothing closes;
@@ -42,7 +42,7 @@ function cutsLink(text: string, start: number, end: number): boolean {
     const lineStart = text.lastIndexOf("\n", place - 1) + 1;
     const lineEnd = text.indexOf("\n", place);
     const line = text.slice(lineStart, lineEnd < 0 ? text.length : lineEnd);
-    const at = place - lineStart;
-    return [...line.matchAll(link)].some(({ 0: found, index }) => index < at && at < index + found.length);
+    const offset = place - lineStart;
+    return [...line.matchAll(link)].some(({ 0: found, index }) => index < offset && offset < index + found.length);
   });
 }

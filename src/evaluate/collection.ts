@@ -48,7 +48,7 @@ const collectionFiles = optionsOf<CollectionFiles>()({
 
 const CorpusLine = z.object({ _id: LineId, title: z.string().nullish(), text: z.string() });
 const QueryLine = z.object({ _id: LineId, text: z.string().min(1) });
-const AnswerLine = z.object({ _id: LineId, answers: z.array(z.string().min(1)).min(1) });
+const AnswerLine = z.object({ _id: LineId, answers: z.array(z.string().min(1)) });
 
 /**
  * Opens a collection in the layout of BEIR: `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`. Thakur et al., "BEIR: A
@@ -57,6 +57,14 @@ const AnswerLine = z.object({ _id: LineId, answers: z.array(z.string().min(1)).m
  *
  * @throws LoadError (`missing`, `unreadable`), (`malformed`) with the number of the line, (`empty`) without any query to
  * ask; OptionsError when a judged query is not among the queries.
+ * @example
+ * ```ts
+ * import { openKnowledgeBase } from "citewell";
+ * import { openCollection } from "citewell/evaluate";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * const collection = await openCollection("./collection", { qrels: "qrels/dev.tsv" });
+ * await kb.ingest(collection.documents());
+ * ```
  */
 export async function openCollection(
   folder: string,
@@ -99,6 +107,13 @@ export async function openCollection(
         // A document without text is found by its title.
         const body = text.trim() === "" && title !== undefined ? title : text;
         yield { uri: prefix + id, text: body, ...(title !== undefined && { title }), source };
+      }
+      const relevant = queries.flatMap((query) => [...query.judgements.keys()]);
+      if (!relevant.some((id) => seen.has(id))) {
+        const message =
+          `${corpusPath} holds none of the documents that are judged in ${qrelsPath}, ` +
+          `such as ${relevant[0]}; its first is ${[...seen][0] ?? "none"}. Name files that belong together`;
+        throw new OptionsError("options", message);
       }
     },
   };
@@ -163,9 +178,16 @@ function columns(line: string): readonly [string, string, string] {
 }
 
 /**
- * Answers by query id, from a file with `{"_id", "answers": […]}` a line.
+ * Answers by query id, from a file with `{"_id", "answers": […]}` a line; an empty list where no answer is known.
  *
  * @throws LoadError (`missing`, `unreadable`), (`malformed`) with the number of the line.
+ * @example
+ * ```ts
+ * import { openCollection, readAnswers } from "citewell/evaluate";
+ * const { queries } = await openCollection("./collection");
+ * const answers = await readAnswers("./collection/answers.jsonl");
+ * const answerable = queries.map((query) => ({ ...query, answers: answers.get(query.id) ?? [] }));
+ * ```
  */
 export async function readAnswers(path: string, signal?: AbortSignal): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = new Map<string, readonly string[]>();

@@ -17,13 +17,13 @@ export interface PassageQuestion {
   /** The question as it is asked. */
   readonly text: string;
   /**
-   * What an answer has to cite, all of it, each by the places where it stands, one of which is enough. None: the documents do
-   * not hold the answer.
+   * Passages that an answer has to cite, all of them. Each lists the places where it stands; citing one of them is enough. An
+   * empty list: the documents do not hold the answer.
    */
   readonly passages: readonly (readonly ExpectedPlace[])[];
 }
 
-/** A place that says what is asked for. */
+/** A place in a document that holds an expected passage. */
 export interface ExpectedPlace {
   /** Path of the document in the folder of documents. */
   readonly uri: string;
@@ -42,6 +42,12 @@ const QuestionLine = z.object({
  * Questions from a file with one JSON object a line: `{"_id", "kind", "text", "passages": [[{"uri", "quote"}]]}`.
  *
  * @throws LoadError (`missing`, `unreadable`), (`malformed`) with the number of the line, (`empty`).
+ * @example
+ * ```ts
+ * import { readPassageQuestions } from "citewell/evaluate";
+ * const questions = await readPassageQuestions("./questions.jsonl");
+ * console.log(new Set(questions.map(({ kind }) => kind)));
+ * ```
  */
 export async function readPassageQuestions(path: string, signal?: AbortSignal): Promise<readonly PassageQuestion[]> {
   const questions = new Map<string, PassageQuestion>();
@@ -60,7 +66,7 @@ export interface KindOfAnswers {
   readonly kind: string;
   /** Number of questions asked. */
   readonly questions: number;
-  /** Share that was answered with all expected passages cited, or declined where there are none. */
+  /** Share that was answered with all expected passages cited, or declined if there are none. */
   readonly right: number;
   /** 95 % interval of `right`. */
   readonly interval: Interval;
@@ -72,22 +78,22 @@ export interface KindOfAnswers {
 export interface PassageOutcome {
   /** The question that was asked. */
   readonly question: PassageQuestion;
-  /** What was answered. */
+  /** Answer that was given. */
   readonly answer: Answer;
-  /** Whether it cites every expected passage, or declines where there is none. */
+  /** Whether it cites every expected passage, or declines if there is none. */
   readonly right: boolean;
-  /** What is wrong with how it is written, whatever it says. */
+  /** Flaws of its form, whatever it says. */
   readonly flaws: readonly AnswerFlaw[];
 }
 
 export interface EvaluatePassagesOptions {
-  /** Answers one question. What it throws ends the evaluation. */
+  /** Answers one question. An error that it throws ends the evaluation. */
   readonly ask: (question: string) => Promise<Answer>;
   /** The stored text of a document. */
   readonly textOf: (uri: string) => Promise<string | undefined>;
   /** Called after each answer, and waited for. */
   readonly onAnswer?: (outcome: PassageOutcome) => void | Promise<void>;
-  /** Ends the evaluation between two questions. */
+  /** Stops the evaluation before the next question, and makes it throw the signal's `reason`. */
   readonly signal?: AbortSignal;
 }
 
@@ -98,7 +104,21 @@ const evaluatePassagesOptions = optionsOf<EvaluatePassagesOptions>()({
   signal: abortSignal.optional(),
 });
 
-/** Asks each question, one after another, and reports by kind, in the order in which kinds first appear. */
+/**
+ * Asks each question, one after another, and reports by kind, in the order in which kinds first appear.
+ *
+ * @example
+ * ```ts
+ * import { collectAnswer, openKnowledgeBase } from "citewell";
+ * import { evaluatePassages, readPassageQuestions } from "citewell/evaluate";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * const kinds = await evaluatePassages(await readPassageQuestions("./questions.jsonl"), {
+ *   ask: (question) => collectAnswer(kb.ask(question)),
+ *   textOf: async (uri) => (await kb.document(uri))?.text,
+ * });
+ * for (const { kind, right, questions } of kinds) console.log(`${kind}: ${right} of ${questions}`);
+ * ```
+ */
 export async function evaluatePassages(
   questions: readonly PassageQuestion[],
   options: EvaluatePassagesOptions,

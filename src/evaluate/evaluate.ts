@@ -1,6 +1,10 @@
-import { AnswerError } from "../core/errors.js";
+import { types } from "node:util";
+import { DocumentNames } from "./document-names.js";
+import { shown } from "../core/check-port.js";
+import { AnswerError, OptionsError } from "../core/errors.js";
 import { abortSignal } from "../core/call-options.js";
-import { functionOption, optionsOf, resolve } from "../core/options.js";
+import { isRecord } from "../core/json.js";
+import { observerOption, optionsOf, resolve } from "../core/options.js";
 import type { Hit } from "../core/types.js";
 import { safeEnd } from "../text/blocks/cut-text.js";
 import type { JudgedQuery } from "./collection.js";
@@ -34,26 +38,26 @@ export interface Evaluation {
   readonly intervals: Readonly<Record<MetricName, Interval>>;
   /** Time of one ranking, in milliseconds, with queries one after another. */
   readonly latencyMs: {
-    /** Median. */
+    /** Median, in milliseconds. */
     readonly p50: number;
-    /** 95th percentile. */
+    /** 95th percentile, in milliseconds. */
     readonly p95: number;
   };
   /** Time of each ranking, in milliseconds, in the order of the queries. */
   readonly durationsMs: readonly number[];
-  /** By query id. */
+  /** Scores by query id. */
   readonly scores: ReadonlyMap<string, Scores>;
 }
 
 export interface EvaluateOptions {
   /** Called after each query. */
   readonly onProgress?: (queriesDone: number) => void;
-  /** Ends the evaluation between two queries. */
+  /** Stops the evaluation before the next query, and makes it throw the signal's `reason`. */
   readonly signal?: AbortSignal;
 }
 
 const evaluateOptions = optionsOf<EvaluateOptions>()({
-  onProgress: functionOption<NonNullable<EvaluateOptions["onProgress"]>>().optional(),
+  onProgress: observerOption<NonNullable<EvaluateOptions["onProgress"]>>("onProgress").optional(),
   signal: abortSignal.optional(),
 });
 
@@ -61,6 +65,7 @@ const evaluateOptions = optionsOf<EvaluateOptions>()({
  * Ranks documents for each query, one after another, and compares the rankings with the judgements.
  *
  * @param rank Document ids for a query, best first, each once; at least 100 if there are so many.
+ * @throws OptionsError when the rankings name documents in another way than the judgements, such as by uri instead of by id.
  * @example
  * ```ts
  * import { openKnowledgeBase } from "citewell";
@@ -68,7 +73,7 @@ const evaluateOptions = optionsOf<EvaluateOptions>()({
  * const kb = await openKnowledgeBase({ path: "./.citewell" });
  * const { queries, documentId } = await openCollection("./collection");
  * const { metrics } = await evaluate(queries, async ({ text }) => {
- *   const uris = await rankDocuments(async (limit) => (await kb.search(text, { limit })).hits, 100);
+ *   const uris = await rankDocuments(async (count) => (await kb.search(text, { count })).hits, 100);
  *   return uris.map(documentId);
  * });
  * console.log(metrics["ndcg@10"]);
@@ -80,12 +85,18 @@ export async function evaluate(
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
   const { onProgress, signal } = resolve("evaluate", evaluateOptions, options);
+  checkGiven(queries, rank);
   const scores = new Map<string, Scores>();
   const durationsMs: number[] = [];
+  const names = new DocumentNames();
   for (const query of queries) {
     signal?.throwIfAborted();
     const startedAt = performance.now();
-    const ranking = await rank(query);
+    const ranking: unknown = await rank(query);
+    if (!isRanking(ranking)) {
+      throw wrong("rank", `must return a list of documents' names, the best first (got ${shown(ranking)})`);
+    }
+    names.note(ranking, query);
     durationsMs.push(performance.now() - startedAt);
     scores.set(
       query.id,
@@ -93,6 +104,7 @@ export async function evaluate(
     );
     onProgress?.(scores.size);
   }
+  names.check();
   return {
     queries: scores.size,
     ...summarise(metricNames, scores.values()),
@@ -113,6 +125,14 @@ const maxHits = 1000;
 /**
  * The first `count` documents for a query. Asks a search of chunks for more until it gives so many documents, has no more,
  * or has given 1,000 chunks.
+ *
+ * @example
+ * ```ts
+ * import { openKnowledgeBase } from "citewell";
+ * import { rankDocuments } from "citewell/evaluate";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * const uris = await rankDocuments(async (count) => (await kb.search("key rotation", { count })).hits, 10);
+ * ```
  */
 export async function rankDocuments(
   search: (limit: number) => Promise<readonly Pick<Hit, "uri">[]>,
@@ -147,4 +167,25 @@ function withoutEnd(text: string): string {
   const start = text.slice(0, safeEnd(text, Math.floor((text.length * 7) / 8)));
   const lastSpace = start.lastIndexOf(" ");
   return lastSpace > start.length / 2 ? start.slice(0, lastSpace) : start;
+}
+
+/** Other evaluations take the knowledge base first, and people give it here, too. */
+function checkGiven(queries: unknown, rank: unknown): void {
+  const isQuery = (query: unknown) =>
+    isRecord(query) && typeof query["id"] === "string" && types.isMap(query["judgements"]);
+  if (!Array.isArray(queries) || !queries.every(isQuery)) {
+    const given = Array.isArray(queries)
+      ? `${shown(queries.find((query) => !isQuery(query)))} among them`
+      : shown(queries);
+    throw wrong("queries", `must be a list of { id, text, judgements }, as openCollection() reads them (got ${given})`);
+  }
+  if (typeof rank !== "function") throw wrong("rank", `must be a function of a query (got ${shown(rank)})`);
+}
+
+function isRanking(given: unknown): given is readonly string[] {
+  return Array.isArray(given) && given.every((item) => typeof item === "string");
+}
+
+function wrong(option: string, problem: string): OptionsError {
+  return new OptionsError("options", `${option} ${problem}`, { call: "evaluate", option });
 }

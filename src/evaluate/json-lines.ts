@@ -35,7 +35,7 @@ export async function* jsonLines<Schema extends z.ZodType>(
 
 /** One line of a text file, without its end. */
 export interface NumberedLine {
-  /** 1-based. */
+  /** Number of the line, from 1. */
   readonly number: number;
   readonly text: string;
 }

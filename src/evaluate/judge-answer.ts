@@ -59,7 +59,7 @@ export type Judgement =
     };
 
 interface JudgeAnswerOptions {
-  /** Ends the request. */
+  /** Aborts the request. */
   readonly signal?: AbortSignal;
 }
 
@@ -83,6 +83,14 @@ Reply with one JSON object and nothing else: {"faithfulness": 1 to 5, "relevance
  * Asks a model to judge an answer by its passages.
  *
  * @throws TransportError for what must be fixed first, such as a key or a model that the service does not accept.
+ * @example
+ * ```ts
+ * import { collectAnswer, openKnowledgeBase, type ChatModel } from "citewell";
+ * import { judgeAnswer } from "citewell/evaluate";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * export const judged = async (judge: ChatModel, question: string) =>
+ *   judgeAnswer(judge, await collectAnswer(kb.ask(question)));
+ * ```
  */
 export async function judgeAnswer(
   model: ChatModel,

@@ -8,6 +8,12 @@ export type Judgements = ReadonlyMap<string, number>;
  * Normalised discounted cumulative gain of the first `k`: the gain of a document is its judged score, discounted by
  * log2(rank + 1), over the same sum for the best order of all judged documents. Järvelin and Kekäläinen, "Cumulated
  * gain-based evaluation of IR techniques", ACM TOIS 20(4), 2002, with the discount of trec_eval.
+ *
+ * @example
+ * ```ts
+ * import { ndcg } from "citewell/evaluate";
+ * ndcg(["c", "a"], new Map([["a", 1]]), 10); // 1 / log2(3) = 0.63
+ * ```
  */
 export function ndcg(ranking: readonly string[], judgements: Judgements, k: number): number {
   const ideal = discountedGain(
@@ -22,20 +28,44 @@ function discountedGain(gains: readonly number[], k: number): number {
   return gains.slice(0, k).reduce((sum, gain, index) => sum + Math.max(0, gain) / Math.log2(index + 2), 0);
 }
 
-/** Share of the relevant documents that are among the first `k`. */
+/**
+ * Share of the relevant documents that are among the first `k`.
+ *
+ * @example
+ * ```ts
+ * import { recall } from "citewell/evaluate";
+ * recall(["c", "a"], new Map([["a", 1], ["b", 1]]), 10); // 0.5
+ * ```
+ */
 export function recall(ranking: readonly string[], judgements: Judgements, k: number): number {
   const relevant = countRelevant(judgements);
   const found = ranking.slice(0, k).filter((id) => isRelevant(judgements, id)).length;
   return relevant === 0 ? 0 : found / relevant;
 }
 
-/** One over the rank of the first relevant document among the first `k`. */
+/**
+ * One over the rank of the first relevant document among the first `k`.
+ *
+ * @example
+ * ```ts
+ * import { reciprocalRank } from "citewell/evaluate";
+ * reciprocalRank(["c", "a"], new Map([["a", 1]]), 10); // 0.5
+ * ```
+ */
 export function reciprocalRank(ranking: readonly string[], judgements: Judgements, k: number): number {
   const index = ranking.slice(0, k).findIndex((id) => isRelevant(judgements, id));
   return index === -1 ? 0 : 1 / (index + 1);
 }
 
-/** Precision at the rank of each relevant document, averaged over all of them; one that is not ranked counts 0. */
+/**
+ * Precision at the rank of each relevant document, averaged over all of them; one that is not ranked counts 0.
+ *
+ * @example
+ * ```ts
+ * import { averagePrecision } from "citewell/evaluate";
+ * averagePrecision(["a", "c", "b"], new Map([["a", 1], ["b", 1]])); // (1 / 1 + 2 / 3) / 2 = 0.83
+ * ```
+ */
 export function averagePrecision(ranking: readonly string[], judgements: Judgements): number {
   const relevant = countRelevant(judgements);
   let found = 0;
@@ -83,8 +113,19 @@ export function tokenF1(text: string, answers: readonly string[]): number {
   return Math.max(0, ...answers.map((answer) => sharedF1(said, answerWords(answer))));
 }
 
+/** Share of an answer's words that a text has, repetitions counted; the best over several answers. */
+export function tokenRecall(text: string, answers: readonly string[]): number {
+  const said = answerWords(text);
+  const shares = answers.map(answerWords).map((wanted) => sharedWords(said, wanted) / Math.max(1, wanted.length));
+  return Math.max(0, ...shares);
+}
+
 function sharedF1(said: readonly string[], wanted: readonly string[]): number {
   if (said.length === 0 || wanted.length === 0) return said.length === wanted.length ? 1 : 0;
+  return (2 * sharedWords(said, wanted)) / (said.length + wanted.length);
+}
+
+function sharedWords(said: readonly string[], wanted: readonly string[]): number {
   const left = new Map<string, number>();
   for (const word of wanted) left.set(word, (left.get(word) ?? 0) + 1);
   let shared = 0;
@@ -94,7 +135,7 @@ function sharedF1(said: readonly string[], wanted: readonly string[]): number {
     left.set(word, count - 1);
     shared++;
   }
-  return (2 * shared) / (said.length + wanted.length);
+  return shared;
 }
 
 /** Whether a text contains one of the answers, word for word. */

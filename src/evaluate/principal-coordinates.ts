@@ -62,11 +62,11 @@ function centred(rows: readonly Float64Array[]): readonly Float64Array[] {
 }
 
 function addScaled(target: Float64Array, source: Float64Array, factor: number): void {
-  for (let at = 0; at < target.length; at++) target[at]! += factor * source[at]!;
+  for (let index = 0; index < target.length; index++) target[index]! += factor * source[index]!;
 }
 
 function dot(left: Float64Array, right: Float64Array): number {
   let sum = 0;
-  for (let at = 0; at < left.length; at++) sum += left[at]! * right[at]!;
+  for (let index = 0; index < left.length; index++) sum += left[index]! * right[index]!;
   return sum;
 }

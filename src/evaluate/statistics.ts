@@ -23,6 +23,12 @@ const bootstrapOptions = optionsOf<BootstrapOptions>()({
 /**
  * Interval of the mean of `values`: how far it would move if other queries of the same kind were asked. The percentile
  * bootstrap of Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13.
+ *
+ * @example
+ * ```ts
+ * import { bootstrapInterval } from "citewell/evaluate";
+ * const [low, high] = bootstrapInterval([1, 0, 0.5, 1, 0.63], { confidence: 0.9 });
+ * ```
  */
 export function bootstrapInterval(values: readonly number[], options: BootstrapOptions = {}): Interval {
   const { resamples, confidence, seed } = resolve("bootstrapInterval", bootstrapOptions, options);
@@ -61,9 +67,9 @@ export function latency(durationsMs: readonly number[]): { readonly p50: number;
 /** An object with a value for each name. */
 export function byName<Name extends string, Value>(
   names: readonly Name[],
-  of: (name: Name) => Value,
+  valueOf: (name: Name) => Value,
 ): Record<Name, Value> {
-  return Object.fromEntries(names.map((name) => [name, of(name)])) as Record<Name, Value>;
+  return Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<Name, Value>;
 }
 
 /** Means of scores by name, each with its 95 % interval. */
@@ -72,7 +78,7 @@ export function summarise<Name extends string>(
   scores: Iterable<Readonly<Record<Name, number>>>,
 ): { readonly metrics: Record<Name, number>; readonly intervals: Record<Name, Interval> } {
   const all = [...scores];
-  const values = byName(names, (name) => all.map((each) => each[name]));
+  const values = byName(names, (name) => all.map((record) => record[name]));
   return {
     metrics: byName(names, (name) => mean(values[name])),
     intervals: byName(names, (name) => bootstrapInterval(values[name])),
@@ -95,6 +101,12 @@ const randomisationOptions = optionsOf<RandomisationOptions>()({
  * The probability of a mean difference at least as large, in either direction, if the two systems are alike: each
  * query's difference then has either sign with equal chance. The paired randomisation test recommended by Smucker, Allan
  * and Carterette, "A Comparison of Statistical Significance Tests for Information Retrieval Evaluation", CIKM 2007.
+ *
+ * @example
+ * ```ts
+ * import { randomisationTest } from "citewell/evaluate";
+ * const probability = randomisationTest([0.2, 0.1, -0.05, 0.3, 0]);
+ * ```
  */
 export function randomisationTest(differences: readonly number[], options: RandomisationOptions = {}): number {
   const { trials, seed } = resolve("randomisationTest", randomisationOptions, options);

@@ -3,12 +3,12 @@ import type { ApprovalBook, Approvals, WaitingAnswer } from "../core/approval.js
 import { OptionsError } from "../core/errors.js";
 import { bothFilters, type Filter } from "../core/filter.js";
 import { sortedJson } from "../core/json.js";
-import { optionsOf, resolve } from "../core/options.js";
-import { Pipeline } from "../core/pipeline.js";
+import { narrowingOption, optionsOf, resolve } from "../core/options.js";
+import { Pipeline, type Stage } from "../core/pipeline.js";
 import type { ChatModel, Embedder, Reranker, Searchable, Store } from "../core/ports.js";
 import { collect } from "../core/stream.js";
 import { streamInSpan } from "../core/telemetry.js";
-import { askableTrace } from "../core/trace.js";
+import { askableTrace } from "../stages/answering/trace.js";
 import type { AnswerEvent, Question, Retrieved } from "../core/types.js";
 import { answer, resumeAnswer, type Resumption } from "../stages/answering/answer.js";
 import { condense } from "../stages/questions/condense.js";
@@ -17,18 +17,19 @@ import { hyde, multiQuery } from "../stages/questions/query-variants.js";
 import { parseSyntax } from "../stages/questions/parse-syntax.js";
 import { diversify } from "../stages/retrieval/diversify.js";
 import type { FusionMethod } from "../stages/retrieval/fused.js";
-import { rerank } from "../stages/retrieval/rerank.js";
-import { search, type SearchMode } from "../stages/retrieval/search.js";
+import { rerank, type RerankOptions } from "../stages/retrieval/rerank.js";
+import { type Fusion, search, type SearchMode, type SearchOptions } from "../stages/retrieval/search.js";
 import { widen } from "../stages/retrieval/widen.js";
 import type { Conversations } from "../store/conversations/conversations.js";
 import { conversation } from "./conversation.js";
+import { refusePaths } from "./refuse-paths.js";
 import type { ScopedKnowledgeBase } from "./options.js";
 import {
   type Ask,
   type AskOptions,
   askOptions,
+  checkKept,
   checkQuestion,
-  type Fusion,
   type Resume,
   type ResumeOptions,
   resumeOptions,
@@ -37,6 +38,7 @@ import {
   searchPassagesOptions,
 } from "./question-options.js";
 import type { RunningWork } from "./running-work.js";
+import { type ReadersFor, searchByReaders } from "./readers/reader-search.js";
 
 /** The models and vectors that questions need. */
 export interface QuestionModels {
@@ -51,11 +53,14 @@ export interface QuestionModels {
   readonly store: Pick<Store, "knownVectors" | "deleteDocuments">;
   /** Closing waits for the searches and lists in it. */
   readonly running: RunningWork;
-  /** How much the search's score counts beside the reranker's; see `rerank`. */
-  readonly rerankSearchWeight: number;
+  /** How far the reranker may move what the search found; see `rerank`. */
+  readonly reranking: Pick<RerankOptions, "searchWeight" | "depth">;
   /** Weights of a hybrid search. Default: those of `search`. */
   readonly weights?: Fusion["weights"] | undefined;
 }
+
+/** Passages that are searched for an answer. */
+const defaultCount = 40;
 
 /** Maximum number of candidates that `diversity` chooses from. */
 const maxCandidates = 1000;
@@ -66,28 +71,37 @@ export function searchAndAsk(
   models: QuestionModels,
   conversations: () => Conversations,
   scope?: Filter,
+  readers?: ReadersFor,
 ): ScopedKnowledgeBase {
   const retrieval = (
     mode: SearchMode,
     count: number,
-    { method: fusion, k, weights = usualWeights(mode, fusion ?? (k === undefined ? "score" : "rrf")) }: Fusion = {},
+    correct: boolean,
+    { method, k, weights = usualWeights(mode, method ?? (k === undefined ? "score" : "rrf")) }: Fusion = {},
   ): Pipeline<Question, Retrieved> => {
-    const how = { count, fusion, k, weights };
+    const how = { count, correct, fusion: { method, k, weights } };
     return mode === "lexical"
-      ? Pipeline.from<Question>().pipe(search(within, { ...how, mode }))
+      ? Pipeline.from<Question>().pipe(onReaders(search(within, { ...how, mode }), { ...how, mode }))
       : Pipeline.from<Question>()
           .pipe(embedQuestion(models.embedder))
-          .pipe(search(within, { ...how, mode }));
+          .pipe(onReaders(search(within, { ...how, mode }), { ...how, mode }));
   };
 
-  /** Those of the knowledge base are for all its searches: closeness is left out where a search does not rank by it. */
-  function usualWeights(mode: SearchMode, fusion: FusionMethod): Fusion["weights"] {
-    if (models.weights === undefined || (mode === "hybrid" && fusion === "score")) return models.weights;
+  const onReaders = <In extends Question>(here: Stage<In, Retrieved>, how: SearchOptions): Stage<In, Retrieved> =>
+    readers
+      ? searchByReaders(here, readers, { filter: scope, check: (filter) => void within.scoped(filter) }, how)
+      : here;
+
+  /**
+   * Weights of the knowledge base apply to all its searches: closeness is left out of searches that do not rank by it.
+   */
+  function usualWeights(mode: SearchMode, method: FusionMethod): Fusion["weights"] {
+    if (models.weights === undefined || (mode === "hybrid" && method === "score")) return models.weights;
     const { closeness: _, ...others } = models.weights;
     return others;
   }
 
-  const reranking = (topN: number) => rerank(models.reranker(), { topN, searchWeight: models.rerankSearchWeight });
+  const reranking = (topN: number) => rerank(models.reranker(), { topN, ...models.reranking });
 
   const rewriting = (before: Pipeline<Question, Question>, { multiQuery: count, hyde: guess }: RewriteOptions) => {
     const worded = count === undefined ? before : before.pipe(multiQuery(models.chatModel(), { count }));
@@ -101,14 +115,17 @@ export function searchAndAsk(
       topN,
       widenTokens,
       condense: condenses,
+      correct,
       multiQuery: wordings,
       ...how
     } = resolve("ask", askOptions, options);
     const { hyde: guess, answer: answerOptions, filter: alsoGiven, signal, deadlineMs, report } = how;
+    checkKept("ask", options.topN, count);
     const chat = models.chatModel();
     const alone = condenses ? Pipeline.from<Question>().pipe(condense(chat)) : Pipeline.from<Question>();
     const worded = rewriting(alone, { multiQuery: wordings, hyde: guess });
-    const found = worded.pipe(retrieval("hybrid", models.reranks ? count : topN));
+    const searched = count ?? Math.max(defaultCount, topN);
+    const found = worded.pipe(retrieval("hybrid", models.reranks ? searched : topN, correct));
     const ranked = models.reranks ? found.pipe(reranking(topN)) : found;
     const widened = widenTokens === undefined ? ranked : ranked.pipe(widen(within, { maxTokens: widenTokens }));
     const around = widenTokens === undefined ? { documents: within } : {};
@@ -136,14 +153,15 @@ export function searchAndAsk(
     return streaming("resume", run.signal, () => resumed.stream([given], run));
   }
 
-  /** The events of an answer in a span of its own. One that waits says in which scope it goes on. */
+  /** Events of an answer, in a span of its own. A waiting answer names the scope in which it continues. */
   function streaming(
     name: string,
     signal: AbortSignal | undefined,
-    open: () => AsyncIterable<AnswerEvent>,
+    open: () => AsyncGenerator<AnswerEvent>,
   ): AsyncGenerator<AnswerEvent> {
     const failureOf = (event: AnswerEvent) => (event.type === "error" ? event.error : undefined);
-    return inScope(streamInSpan(name, open, { signal, failureOf }), scopeName(scope));
+    const events = streamInSpan(name, open, { signal, failureOf });
+    return scope === undefined ? events : inScope(events, scopeName(scope));
   }
 
   return {
@@ -151,20 +169,23 @@ export function searchAndAsk(
       checkQuestion("search", { question });
       const {
         mode,
-        limit,
+        topN,
+        count = topN === undefined ? 10 : Math.max(defaultCount, topN),
         fusion,
-        rerank: candidates,
         syntax,
+        correct,
         diversity,
         ...how
       } = resolve("search", searchPassagesOptions, options);
+      checkKept("search", topN, count);
       const { widenTokens, multiQuery: wordings, hyde: guess, filter, signal, deadlineMs, report } = how;
       // Diversity chooses among more than are wanted, so that what repeats makes room.
-      const ranked = diversity === undefined ? limit : Math.min(maxCandidates, 4 * limit);
-      const found = retrieval(mode, candidates ?? ranked, fusion);
-      const best = candidates === undefined ? found : found.pipe(reranking(ranked));
+      const kept = topN ?? count;
+      const ranked = diversity === undefined ? kept : Math.min(maxCandidates, 4 * kept);
+      const found = retrieval(mode, topN === undefined ? ranked : count, correct, fusion);
+      const best = topN === undefined ? found : found.pipe(reranking(ranked));
       const varied =
-        diversity === undefined ? best : best.pipe(diversify(models.store, { lambda: diversity, count: limit }));
+        diversity === undefined ? best : best.pipe(diversify(models.store, { lambda: diversity, count: kept }));
       const widened = widenTokens === undefined ? varied : varied.pipe(widen(within, { maxTokens: widenTokens }));
       const read = syntax ? Pipeline.from<Question>().pipe(parseSyntax()) : Pipeline.from<Question>();
       const asking = rewriting(read, { multiQuery: wordings, hyde: guess }).pipe(widened);
@@ -183,9 +204,11 @@ export function searchAndAsk(
     deleteDocuments: (uris) =>
       models.running.finish(async () => {
         const admitted = await Promise.all(uris.map((uri) => within.documentInfo(uri)));
+        const unknown = uris.filter((_, index) => admitted[index] === undefined);
+        await refusePaths(unknown, within);
         return models.store.deleteDocuments(admitted.flatMap((info) => (info ? [info.uri] : [])));
       }),
-    scoped: (filter) => searchAndAsk(within.scoped(filter), models, conversations, bothFilters(scope, filter)),
+    scoped: (filter) => searchAndAsk(within.scoped(filter), models, conversations, bothFilters(scope, filter), readers),
     conversation: (which) =>
       conversation(which, conversations().of(scopeName(scope)), { ask: answering, resume: resuming }),
     conversations: async (filter = {}) =>
@@ -195,11 +218,11 @@ export function searchAndAsk(
   };
 }
 
-const conversationsFilter = optionsOf<{ readonly owner?: string }>()({ owner: z.string().optional() });
+const conversationsFilter = optionsOf<{ readonly owner?: string }>()({ owner: narrowingOption(z.string()) });
 
 async function* inScope(events: AsyncIterable<AnswerEvent>, scope: string): AsyncGenerator<AnswerEvent> {
   for await (const event of events) {
-    if (event.type !== "finish" || !event.answer.waiting || scope === "") yield event;
+    if (event.type !== "finish" || !event.answer.waiting) yield event;
     else yield { type: "finish", answer: { ...event.answer, waiting: { ...event.answer.waiting, scope } } };
   }
 }

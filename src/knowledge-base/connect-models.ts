@@ -1,20 +1,22 @@
 import { localDefaults, localModels } from "../contract/catalogue.js";
-import { serviceProfile } from "../contract/services/services.js";
+import { serviceProfile } from "../dialects/services.js";
 import { OptionsError } from "../core/errors.js";
 import type { ChatModel, Embedder, Reranker } from "../core/ports.js";
 import { chatModel, type ChatModelOptions } from "../models/chat-model.js";
 import { embedder } from "../models/embedder.js";
 import { reranker } from "../models/reranker.js";
+import type { RerankOptions } from "../stages/retrieval/rerank.js";
 import { tokenizerFile } from "../models/tokenizer-file.js";
 import { createTransport, type Transport } from "../transport/transport.js";
+import type { AnswersRequest, ModelRequest } from "../local/in-process.js";
 
 /** The folder of one model, which is computed in this process. */
 export interface ModelFolder {
-  /** Path of the folder, with `config.json`, `tokenizer.json` and `onnx/model.onnx` in it. */
+  /** Path of the folder, with `config.json`, `tokenizer.json` and `onnx/model.onnx`, or `model.safetensors` of a static model. */
   readonly folder: string;
 }
 
-/** Which model does what, by id. */
+/** Model of each task, by id. */
 export interface ModelChoice {
   readonly embedding?: string | ModelFolder | undefined;
   readonly rerank?: string | undefined;
@@ -31,15 +33,17 @@ export interface GivenModels {
   readonly chatModel?: ChatModel | undefined;
 }
 
-/** The models of one knowledge base. A chat model or reranker is made when it is asked for: a search needs neither. */
+/** The models of one knowledge base. A chat model or reranker is created on first use: a search needs neither. */
 export interface ConnectedModels {
   readonly embedder: Embedder;
   /** True when the embedding model is one of the local service's, whose vectors are made of words. */
   readonly lexicalEmbedding: boolean;
-  /** How much the search's score counts beside the reranker's: the local service's reranker knows no more than words. */
-  readonly rerankSearchWeight: number;
+  /** How far the reranker may move what the search found: the local service's knows no more than words. */
+  readonly reranking: Pick<RerankOptions, "searchWeight" | "depth">;
   /** False when no reranker was chosen: results then keep the order of the search. */
   readonly reranks: boolean;
+  /** False when questions are answered by the local service's stand-in, which quotes the nearest passages. */
+  readonly hasChatModel: boolean;
   /** @throws OptionsError when none was chosen. */
   readonly reranker: () => Reranker;
   /** @throws OptionsError when none was chosen. */
@@ -47,31 +51,39 @@ export interface ConnectedModels {
   readonly close: () => Promise<void>;
 }
 
-/** Between 0.33 and 1 it ranks alike on halves of SciFact's training queries, Cranfield, SQuAD and CMRC. */
-const lexicalRerankSearchWeight = 0.5;
+/**
+ * The local reranker knows words alone: it orders the best ten, and brings none among them that holds more words and is less on the topic.
+ * Chosen on eight collections, leaving out each (benchmarks/quality).
+ */
+const lexicalReranking = { searchWeight: 6, depth: 10 } as const;
 
 /** Whether a model is one of the local service's own, which compute with words. */
-function isLocalModel(purpose: "embedding" | "rerank", model: string | undefined): boolean {
+function isLocalModel(purpose: "embedding" | "rerank" | "llm", model: string | undefined): boolean {
   return localModels.some(({ id, type }) => type === purpose && id === model);
 }
 
 /**
- * Connects what the caller gave. Without a transport, models that were not given are those of the local service, which
- * answers in this process.
+ * Connects the models that the caller gave. Without a transport, the others come from the local service, which answers
+ * in this process.
  *
+ * @param elsewhere answers requests to the local service's models on another thread, where it returns anything.
  * @throws OptionsError when a transport is given and no embedding model.
  */
-export async function connectModels(given: GivenModels): Promise<ConnectedModels> {
+export async function connectModels(
+  given: GivenModels,
+  elsewhere?: (request: ModelRequest) => AnswersRequest | undefined,
+): Promise<ConnectedModels> {
   const complete = given.embedder && given.chatModel;
   const { transport, defaults, close } = complete
     ? { transport: given.transport, defaults: {} as ModelChoice, close: async () => {} }
-    : await connectHere(given.transport);
+    : await connectHere(given.transport, elsewhere);
   const { models = {} } = given;
   const { embedding } = models;
   const inFolder = typeof embedding === "object" ? embedding.folder : undefined;
   const reached = (purpose: keyof ModelChoice): [Transport, string] => {
     const model = models[purpose] ?? defaults[purpose];
     if (!transport || typeof model !== "string") throw missingModel(purpose, transport);
+    if (!given.transport && !localModels.some(({ id }) => id === model)) throw noService(purpose, model);
     return [transport, model];
   };
   try {
@@ -82,7 +94,8 @@ export async function connectModels(given: GivenModels): Promise<ConnectedModels
     return {
       embedder: embed,
       lexicalEmbedding: isLocalModel("embedding", embed.space),
-      rerankSearchWeight: !given.reranker && isLocalModel("rerank", rerankModel) ? lexicalRerankSearchWeight : 0,
+      reranking: !given.reranker && isLocalModel("rerank", rerankModel) ? lexicalReranking : {},
+      hasChatModel: given.chatModel !== undefined || !isLocalModel("llm", models.chat ?? defaults.chat),
       reranks: (given.reranker ?? rerankModel) !== undefined,
       reranker: () => given.reranker ?? reranker(...atModel(reached("rerank"))),
       chatModel: () => {
@@ -112,10 +125,14 @@ export interface ConnectedTransport {
 }
 
 /** The caller's transport, or one to the models of the local service in this process, where no server is started. */
-async function connectHere(given: Transport | undefined): Promise<ConnectedTransport> {
+async function connectHere(
+  given: Transport | undefined,
+  elsewhere: Parameters<typeof connectModels>[1],
+): Promise<ConnectedTransport> {
   if (given) return connectTransport(given);
   const { inProcessDispatcher } = await import("../local/in-process.js");
-  const transport = createTransport({ baseUrl: "http://citewell.localhost", dispatcher: inProcessDispatcher() });
+  const dispatcher = inProcessDispatcher(elsewhere);
+  const transport = createTransport({ baseUrl: "http://citewell.localhost", dispatcher });
   return { transport, defaults: localDefaults, close: () => transport.close() };
 }
 
@@ -133,6 +150,15 @@ export async function connectTransport(given: Transport | undefined): Promise<Co
       await service.close();
     },
   };
+}
+
+/** A model of some service, where no service is configured: the local one has its own few. */
+function noService(purpose: keyof ModelChoice, model: string): OptionsError {
+  return new OptionsError(
+    "options",
+    `models.${purpose} is ${JSON.stringify(model)}, and no service is configured that could have it: connect one by ` +
+      `transport: createTransport({ service, apiKey }), on the command line by --service or --base-url (CITEWELL_SERVICE, CITEWELL_BASE_URL)`,
+  );
 }
 
 function atModel([transport, model]: [Transport, string]): [Transport, { readonly model: string }] {

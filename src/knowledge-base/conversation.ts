@@ -18,21 +18,21 @@ export interface Answering {
   ) => AsyncIterable<AnswerEvent>;
 }
 
-/** Which conversation. */
+/** Identity of a conversation. */
 export interface ConversationOptions {
   /** Any text that is not blank. Another scope may have a conversation of the same id, which is another one. */
   readonly id: string;
   /**
-   * Whose it is, to be listed by. A conversation of another owner is refused when it is first used, by an `OptionsError`.
-   * Default: it is kept as it is.
+   * Owner, by whom conversations are listed. A conversation of another owner is refused when it is first used, by an
+   * `OptionsError`. Default: the stored owner is kept.
    */
   readonly owner?: string;
 }
 
 /**
- * A conversation that is kept in the store. A question is kept before it is answered, its answer when it is whole, or as
- * far as it came when it is stopped. A failure or the end of the process leaves a question without an answer, which the
- * model is not told of later.
+ * A conversation that is kept in the store. A question is stored before it is answered; its answer is stored when
+ * complete, or, if stopped, with the text so far. A failure or the end of the process leaves a question without an
+ * answer, which is left out of later prompts.
  */
 export interface Conversation<Fields extends object = Metadata> {
   /** The id that it was opened by. */
@@ -45,17 +45,18 @@ export interface Conversation<Fields extends object = Metadata> {
    */
   readonly ask: (question: string, options?: AskOptions<Fields>) => AsyncIterable<AnswerEvent>;
   /**
-   * Answers the last question anew. The old answer stays until the new one is whole, so that a stop or a failure in
+   * Answers the last question again. The old answer stays until the new one is complete, so that a stop or a failure in
    * between loses nothing.
    *
-   * @throws OptionsError, to who reads the events, when nothing was asked yet.
+   * @throws OptionsError, to the reader of the events, when nothing was asked yet.
    */
   readonly regenerate: (options?: AskOptions<Fields>) => AsyncIterable<AnswerEvent>;
   /**
-   * Goes on with an answer that waits for approval, as `KnowledgeBase.resume` does: by the decisions on its calls, or with
-   * `{}`, the last that waits by what was decided before. Stopped or failed, it still waits, for `resume({})`.
+   * Continues an answer that waits for approval, as `KnowledgeBase.resume` does: with decisions on its calls, or, given
+   * `{}`, the last waiting answer with the decisions made before. If stopped or failed, it still waits for
+   * `resume({})`.
    *
-   * @throws OptionsError, to who reads the events, when nothing waits, or no call by these ids.
+   * @throws OptionsError, to the reader of the events, when nothing waits, or no call has these ids.
    */
   readonly resume: (approvals: Approvals, options?: ResumeOptions) => AsyncIterable<AnswerEvent>;
   /** Questions in order, each with its answer if it has one: text and citations as they were shown. */
@@ -94,7 +95,7 @@ export function conversation(
   const which = resolve("conversation", conversationOptions, given);
   const { id, owner } = which;
 
-  /** @param from the answer that these events go on with. */
+  /** @param from the answer that these events continue. */
   async function* keeping(
     events: AsyncIterable<AnswerEvent>,
     position: number,
@@ -109,14 +110,22 @@ export function conversation(
       for await (const event of events) {
         shown.take(event);
         if (event.type === "finish" || event.type === "error") last = event.type;
-        // The answer is stored before its end is reported, so that whoever has seen the end finds it again.
+        // The answer is stored before its end is reported, so that a caller who has seen the end finds it stored.
         if (event.type === "finish" && event.answer.turn.role === "assistant") {
-          const { text, citations, turn, waiting } = event.answer;
+          const { text, citations, turn, waiting, remarks, nearest } = event.answer;
+          const shownToo = { ...(remarks.length > 0 && { remarks }), ...(nearest && { nearest }) };
           try {
-            const isKept = await keep({ text, citations, turn, ...(waiting ? { waiting } : { stopped: false }) });
+            const isKept = await keep({
+              text,
+              citations,
+              turn,
+              ...shownToo,
+              ...(waiting ? { waiting } : { stopped: false }),
+            });
             if (!isKept && from) throw answeredMeanwhile(id);
           } catch (thrown) {
-            // An answer that cannot be kept, as when the knowledge base was closed meanwhile, ends the events like any failure.
+            // An answer that cannot be stored, for example because the knowledge base was closed, ends the events like
+            // any failure.
             yield { type: "error", error: asError(thrown), account: event.answer.account };
             return;
           }
@@ -133,7 +142,7 @@ export function conversation(
       try {
         if (stopped) await keep(stopped);
       } catch {
-        // Whoever stops the answer by closing the knowledge base has no place left to keep it in.
+        // Closing the knowledge base stops the answer too, and leaves no store to keep it in.
       }
     }
   }
@@ -167,7 +176,7 @@ export function conversation(
         const waiting = [...(await kept.waiting(which))];
         const asked = ({ calls }: WaitingAnswer) =>
           ids.length === 0 || calls.some(({ approvalId }) => ids.includes(approvalId));
-        const [position, from] = waiting.findLast(([, each]) => asked(each.waiting)) ?? [];
+        const [position, from] = waiting.findLast(([, exchange]) => asked(exchange.waiting)) ?? [];
         if (position !== undefined && from) {
           return keeping(answering.resume(from.waiting, approvals, options, book), position, options.signal, from);
         }
@@ -175,7 +184,7 @@ export function conversation(
         throw nothingWaits(
           id,
           ids,
-          waiting.map(([, each]) => each.waiting),
+          waiting.map(([, exchange]) => exchange.waiting),
         );
       });
     },
@@ -231,7 +240,7 @@ class ShownAnswer {
     if (!/^\[\d+\]$/.test(event.text)) this.#plain += event.text;
   }
 
-  /** It, to be kept as stopped; `undefined` when nothing was shown. */
+  /** The answer so far, marked as stopped; `undefined` when nothing was shown. */
   stopped(): StoredAnswer | undefined {
     if (this.#plain.trim() === "") return undefined;
     const turn = { ...this.#turn, text: this.#plain.trim() };
@@ -251,7 +260,7 @@ function answeredMeanwhile(id: string): AnswerError {
 }
 
 function nothingWaits(id: string, ids: readonly string[], waiting: readonly WaitingAnswer[]): OptionsError {
-  const calls = waiting.flatMap((each) => each.calls.map(({ approvalId, name }) => `${approvalId} (${name})`));
+  const calls = waiting.flatMap((wait) => wait.calls.map(({ approvalId, name }) => `${approvalId} (${name})`));
   const known = calls.length > 0 ? `These calls wait: ${calls.join(", ")}` : "Nothing waits for approval";
   const unknown = ids.length > 0 ? `No call waits under ${ids.join(", ")}. ` : "";
   const message = `conversation ${id}: ${unknown}${known}`;

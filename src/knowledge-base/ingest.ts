@@ -1,20 +1,22 @@
 import { z } from "zod";
-import { StoreError } from "../core/errors.js";
-import { optionsOf, resolve } from "../core/options.js";
-import { type Budget, Pipeline, type RunEvent, runOptions, type Stage } from "../core/pipeline.js";
+import { OptionsError, StoreError } from "../core/errors.js";
+import { observerOption, optionsOf, resolve } from "../core/options.js";
+import { Pipeline, type RunEvent, runOptions, stage, type Stage } from "../core/pipeline.js";
 import type { Embedder, Store } from "../core/ports.js";
 import { type Source, unlessAborted } from "../core/stream.js";
 import { inSpan } from "../core/telemetry.js";
 import type { Document, DocumentChunk } from "../core/types.js";
-import { TokenBudget } from "../stages/indexing/token-budget.js";
-import { chunk, type ChunkTarget } from "../stages/indexing/chunk.js";
+import type { Payments } from "../stages/calls/payments.js";
+import { chunk } from "../stages/indexing/chunk.js";
 import { embedChunks } from "../stages/indexing/embed-chunks.js";
 import { fitMetadata, store as storeStage, storeBlank } from "../stages/indexing/store.js";
 import { skipKnown, skipUnchanged } from "../stages/indexing/skip-known.js";
-import { EarlyVectors } from "./ingest/early-vectors.js";
+import { type MapDocumentsOptions, mapOption } from "./ingest/map-documents.js";
 import type { IngestProgress, IngestReport } from "./ingest/ledger.js";
 import { type RereadOptions, RunMemory } from "./ingest/run-memory.js";
+import { recordingStore } from "./ingest/recording-store.js";
 import { type IngestRunOptions, runIngest, type WatchedSource } from "./ingest/run.js";
+import { RunPayments } from "./ingest/run-payments.js";
 import { type RunStore, runStore } from "./ingest/run-store.js";
 import {
   chosenChunkSettings,
@@ -26,7 +28,7 @@ import {
 } from "./ingest/settings.js";
 import { spending, type SpendingOptions, spendingOptions } from "./ingest/spending.js";
 
-interface SharedIngestOptions<Space extends string> extends IngestRunOptions, SpendingOptions {
+interface SharedIngestOptions<Space extends string> extends IngestRunOptions, SpendingOptions, MapDocumentsOptions {
   /** Where documents, chunks and vectors go. */
   readonly store: Store<Space>;
 }
@@ -50,10 +52,22 @@ export interface UsualIngestOptions<Space extends string = string> extends Share
   readonly reuseFrom?: Pick<Store<Space>, "knownVectors">;
 }
 
+/** The means that a run hands to a pipeline of your own. */
+export interface OwnPipelineRun<Space extends string = string> {
+  /** The store, for the stages to write to: the run hears which vectors are kept. */
+  readonly store: Store<Space>;
+  /** Budget and paid vectors of the run: an option of `embedChunks`, and of `chunk` for `semantic`. */
+  readonly payments: Payments;
+}
+
 /** Documents through a pipeline of your own, which ends in `store(kb)`. */
 export interface OwnPipelineOptions<Space extends string = string> extends SharedIngestOptions<Space> {
-  /** Stages from documents to the store. The check of metadata and the storing of blank documents come before it. */
-  readonly pipeline: Stage<Document, unknown>;
+  /**
+   * Stages from documents to the store. The check of metadata and the storing of blank documents come before it. Made by a
+   * function of the run, its stages keep to the budget (`maxTokens`, `maxCost`), and vectors that wait for their
+   * documents are stored within a second; a pipeline that is made before has neither.
+   */
+  readonly pipeline: Stage<Document, unknown> | ((run: OwnPipelineRun<Space>) => Stage<Document, unknown>);
 }
 
 /** Options of `ingest`: of the usual stages, or of a pipeline of your own. */
@@ -61,13 +75,13 @@ export type IngestOptions<Space extends string = string> = UsualIngestOptions<Sp
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
 const object = <T>(what: string) => z.custom<T>(isObject, { error: `must be ${what}` });
-const func = <T>() => z.custom<T>((value) => typeof value === "function", { error: "must be a function" });
 
 const optionFields = {
   ...spendingOptions.shape,
   store: object<Store>("a store, as openStore() returns it"),
   ...runOptions.shape,
-  onProgress: func<NonNullable<IngestRunOptions["onProgress"]>>().optional(),
+  onProgress: observerOption<NonNullable<IngestRunOptions["onProgress"]>>("onProgress").optional(),
+  map: mapOption,
 };
 /** @internal */
 export const usualIngestOptions = optionsOf<UsualIngestOptions>()({
@@ -83,14 +97,16 @@ export const usualIngestOptions = optionsOf<UsualIngestOptions>()({
 });
 const ownPipelineOptions = optionsOf<OwnPipelineOptions>()({
   ...optionFields,
-  pipeline: object<Stage<Document, unknown>>("a Pipeline from documents"),
+  pipeline: z.custom<OwnPipelineOptions["pipeline"]>((value) => isObject(value) || typeof value === "function", {
+    error: "must be a Pipeline from documents, or a function of the run that makes one",
+  }),
 });
 
 /**
- * Brings a store up to date with a source: new, changed and, for sources that know what is theirs, vanished documents.
- * Documents that are stored as they are cost nothing, equal texts are embedded once, and vectors are kept as they land.
- * Killed anywhere, run it again: it goes on where it was. A budget ends it before the request that would pass it, and the
- * report says so in `stopped`.
+ * Brings a store up to date with a source: new, changed and, for sources that know their own documents, vanished ones.
+ * Unchanged documents cost nothing, equal texts are embedded once, and vectors are stored as they arrive. If the
+ * process is killed, run it again: it resumes where it was. A budget ends it before the request that would exceed it,
+ * and the report says so in `stopped`.
  *
  * @throws OptionsError for bad options; StoreError `locked` while another process writes to the store, before anything is
  * paid for; TransportError when the service cannot be reached or the deadline passes.
@@ -109,18 +125,21 @@ export async function ingest<Space extends string>(
 ): Promise<IngestReport> {
   const { store: given, ...shared } =
     "pipeline" in options
-      ? resolve("ingest", ownPipelineOptions, options as OwnPipelineOptions)
+      ? resolve("ingest", ownPipelineOptions, options as unknown as OwnPipelineOptions)
       : resolve("ingest", usualIngestOptions, options as unknown as UsualIngestOptions);
-  const { price, maxTokens, maxCost, signal, deadlineMs, onProgress } = shared;
+  const { price, maxTokens, maxCost, signal, deadlineMs, onProgress, map } = shared;
   const store = runStore(given);
   const limit = spending("ingest", { price, maxTokens, maxCost });
   const claim = claimOnce(given);
+  const payments: RunPayments = new RunPayments({
+    store: { knownVectors: store.knownVectors, write: (write) => store.write({ ...write, ...learned?.unsaved() }) },
+    lock: claim.take,
+    maxTokens: limit.maxTokens,
+  });
   const { pipeline, learned, memory, files } =
-    "pipeline" in shared ? { pipeline: beginning(store).pipe(shared.pipeline) } : usualPipeline({ store, ...shared });
-  const paidVectors = new EarlyVectors(
-    { knownVectors: store.knownVectors, write: (write) => store.write({ ...write, ...learned?.unsaved() }) },
-    claim.take,
-  );
+    "pipeline" in shared
+      ? { pipeline: beginning(store).pipe(ownPipeline(shared.pipeline, given, payments, claim.take)) }
+      : usualPipeline({ store, payments, ...shared });
   const keepLearned = async () => {
     const unsaved = learned?.unsaved() ?? {};
     if (Object.keys(unsaved).length > 0) await store.write(unsaved);
@@ -129,25 +148,26 @@ export async function ingest<Space extends string>(
   };
   const report = (event: RunEvent) => {
     if (event.type === "document" && event.outcome === "unchanged") memory?.settle(event.uri);
+    if (event.type === "progress" && event.what === "tokens") learned?.noteReply();
     shared.report?.(event);
   };
   let latest: IngestProgress | undefined;
   const noteProgress = onProgress && ((progress: IngestProgress) => onProgress((latest = progress)));
   const run = { signal, deadlineMs, report, ...(noteProgress && { onProgress: noteProgress }) };
-  const budget = lockBeforeEmbedding(claim.take, limit.maxTokens);
   const work = async () => {
     try {
-      return await runIngest(source, pipeline, store, run, { budget, paidVectors, ...(files && { files }) });
+      return await runIngest(source, pipeline, store, run, { map, files });
     } finally {
-      const kept = await paidVectors.end();
-      // As on a full disk. Whoever shows how far the run came says that so much is kept.
+      const kept = await payments.end();
+      // Fewer vectors may be kept than were embedded, as on a full disk. Progress displays report this number as saved.
       if (latest && kept !== undefined)
         onProgress?.({ ...latest, chunksEmbedded: Math.min(latest.chunksEmbedded, kept) });
     }
   };
   try {
     const result = await inSpan("ingest", work, signal).catch(async (error: unknown) => {
-      // The next run begins with what this one learned. What ended this one matters more than a failure to write that down.
+      // The next run begins with the settings this one learned. The error that ended this run matters more than a
+      // failure to save them.
       await keepLearned().catch(() => {});
       throw error;
     });
@@ -155,7 +175,7 @@ export async function ingest<Space extends string>(
     return { ...result, ...limit.costOf(result.tokens) };
   } finally {
     const letGo = claim.letGo();
-    // All is stored by now: what the store makes of a run at its end, nobody who aborts it waits for.
+    // Everything is stored by now. A caller who aborts does not wait for the store's work at the end of a run.
     await (signal ? unlessAborted(letGo, signal) : letGo).catch((error: unknown) => {
       if (!signal?.aborted) throw error;
     });
@@ -167,7 +187,7 @@ function unlessLocked(error: unknown): void {
   if (!(error instanceof StoreError && error.code === "locked")) throw error;
 }
 
-/** What every document meets first: blank ones and those whose metadata the store refuses go no further. */
+/** First stages of every run: blank documents and those whose metadata the store refuses go no further. */
 function beginning(store: Pick<Store, "metadataSchema" | "documentInfo" | "write">): Pipeline<Document, Document> {
   return Pipeline.from<Document>().pipe(fitMetadata(store)).pipe(storeBlank(store));
 }
@@ -175,60 +195,95 @@ function beginning(store: Pick<Store, "metadataSchema" | "documentInfo" | "write
 /** @internal */
 type ResolvedOptions = z.output<typeof usualIngestOptions>;
 
-function usualPipeline(options: Pick<ResolvedOptions, "concurrency"> & CuttingOptions) {
-  const { store, embedder, concurrency } = options;
+function usualPipeline(
+  options: Pick<ResolvedOptions, "concurrency"> & CuttingOptions & { readonly payments: RunPayments },
+) {
+  const { store, embedder, concurrency, payments } = options;
   const { pipeline: cutting, learned, memory, files } = cuttingPipeline(options);
+  const recording = recordingStore(store, {
+    beside: ({ documents }) => {
+      if (!documents) return learned.unsaved();
+      for (const { document } of documents) memory.settle(document.uri);
+      return { ...learned.unsavedWithChunks(), ...memory.unsaved() };
+    },
+    written: (keys) => payments.written(keys),
+  });
   const embedding = embedChunks<string, DocumentChunk>(embedder, {
     concurrency,
+    payments,
     firstBatchTexts: learned.batchTexts,
     onBatchTexts: learned.noteBatchTexts,
   });
-  const storing = storeStage(store, {
-    settings: () => learned.unsavedWithChunks(),
-    notes: (uris) => {
-      for (const uri of uris) memory.settle(uri);
-      return memory.unsaved();
-    },
+  return { pipeline: cutting.pipe(embedding).pipe(storeStage(recording)), learned, memory, files };
+}
+
+/** @throws OptionsError for a budget that a ready pipeline, made before the run, cannot keep to. */
+function ownPipeline(
+  given: OwnPipelineOptions["pipeline"],
+  store: Store,
+  payments: RunPayments,
+  lock: () => Promise<unknown>,
+): Stage<Document, unknown> {
+  if (typeof given === "function") {
+    const written = (keys: Iterable<string>) => payments.written(keys);
+    return given({ store: recordingStore(store, { beside: () => ({}), written }), payments });
+  }
+  if (payments.maxTokens !== undefined) {
+    throw new OptionsError(
+      "options",
+      "maxTokens and maxCost cannot reach a pipeline that was made before the run. Pass a function of the run: " +
+        "pipeline: ({ store, payments }) => …embedChunks(embedder, { payments })…, or set maxTokens of embedChunks()",
+      { call: "ingest", option: "pipeline" },
+    );
+  }
+  // Nothing shows when this pipeline begins to pay, so the lock is taken before its first document.
+  const locked = stage<Document, Document>("lock", async function* (source) {
+    for await (const document of source) {
+      await lock();
+      yield document;
+    }
   });
-  return { pipeline: cutting.pipe(embedding).pipe(storing), learned, memory, files };
+  return Pipeline.from<Document>().pipe(locked).pipe(given);
 }
 
 /** @internal */
 export interface CuttingOptions extends Pick<
   ResolvedOptions,
-  "chunk" | "documents" | "chunks" | "reuseFrom" | "reread" | "retryFailed"
+  "chunk" | "map" | "documents" | "chunks" | "reuseFrom" | "reread" | "retryFailed"
 > {
   readonly store: RunStore;
   readonly embedder: Embedder;
   /** Compares sentences for `semantic`. Default: the embedder. */
   readonly comparing?: Embedder;
+  /** Pays for the sentences of `semantic`. Default: there is no limit. */
+  readonly payments?: Payments;
 }
 
-/** Documents to those that are not stored as they are: what reading for others and cutting share. @internal */
+/**
+ * Pipeline from documents to those that are not stored unchanged; shared by `enqueue` and the cutting pipeline.
+ * @internal
+ */
 export function readingPipeline(options: Omit<CuttingOptions, "reuseFrom">) {
-  const { store, embedder, documents, chunks, reread, retryFailed } = options;
+  const { store, embedder, map, documents, chunks, reread, retryFailed, payments } = options;
   const { comparing = options.chunk.embedder ?? embedder } = options;
   const settings = chosenChunkSettings(options.chunk, keptSettings(store), embedder.maxInputTokens);
   const learned = new LearnedSettings(store, embedder, settings);
-  const target: ChunkTarget = {
-    maxInputTokens: embedder.maxInputTokens,
-    tokens: embedder.tokens,
-    get tokenMargin() {
-      return learned.tokenMargin;
-    },
-  };
-  // Nobody knows what a stage of the caller's makes of chunks today. Only where cutting costs money is it taken as before.
+  // A stage of the caller's may treat chunks differently today. It is assumed to work as before only if cutting costs
+  // money.
   const isUnsure = chunks !== undefined && settings.strategy !== "semantic";
-  const memory = new RunMemory(store, {
-    reread,
-    retryFailed,
-    cutName: () => (isUnsure ? undefined : cutName(settings, target, comparing)),
-  });
-  // A file's document has to be made anew for a stage or a schema that may take it differently today.
-  const files = documents || store.metadataSchema ? undefined : memory;
+  // The name follows the margin alone, and is asked for with each document.
+  let named: { readonly margin: number; readonly name: string } | undefined;
+  const nameOfCut = () => {
+    const margin = learned.tokenMargin;
+    if (named?.margin !== margin) named = { margin, name: cutName(settings, learned, comparing) };
+    return named.name;
+  };
+  const memory = new RunMemory(store, { reread, retryFailed, cutName: () => (isUnsure ? undefined : nameOfCut()) });
+  // A file's document is made again for a step or a schema that may treat it differently today.
+  const files = map || documents || store.metadataSchema ? undefined : memory;
   const begun = documents ? beginning(store).pipe(documents) : beginning(store);
   const pipeline = begun.pipe(skipUnchanged(store, (uris) => memory.cutAsNow(uris)));
-  return { pipeline, learned, memory, files, cutting: { ...settings, for: target, embedder: comparing } };
+  return { pipeline, learned, memory, files, cutting: { ...settings, for: learned, embedder: comparing, payments } };
 }
 
 /** Documents to the chunks that need a vector: what ingesting and planning share. @internal */
@@ -262,20 +317,5 @@ function claimOnce(store: Pick<Store, "claim">) {
   return {
     take: () => (claimed ??= store.claim?.() ?? Promise.resolve(undefined)),
     letGo: async () => (await claimed?.catch(() => undefined))?.(),
-  };
-}
-
-/**
- * Takes the store's lock before the first request is paid for: of two runs into one store, the one that comes second to the
- * first write would lose all that it paid for. A run that embeds nothing needs no lock.
- */
-function lockBeforeEmbedding(lock: () => Promise<unknown>, maxTokens: number | undefined): Budget {
-  const budget = maxTokens === undefined ? undefined : new TokenBudget(maxTokens);
-  return {
-    ...(maxTokens !== undefined && { maxTokens }),
-    spend: async (tokens, call) => {
-      await lock();
-      return budget ? budget.spend(tokens, call) : call();
-    },
   };
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { functionOption, optionsOf, resolve } from "../core/options.js";
+import { observerOption, optionsOf, resolve } from "../core/options.js";
 import { runOptions } from "../core/pipeline.js";
 import { connectModels } from "./connect-models.js";
 import { ingest } from "./ingest.js";
@@ -16,27 +16,27 @@ export interface MigrateOptions extends IngestRunOptions, SpendingOptions {
 const migrateOptions = optionsOf<MigrateOptions>()({
   ...runOptions.shape,
   ...spendingOptions.shape,
-  onProgress: functionOption<NonNullable<MigrateOptions["onProgress"]>>().optional(),
+  onProgress: observerOption<NonNullable<MigrateOptions["onProgress"]>>("onProgress").optional(),
   acceptFailures: z.boolean().default(false),
 });
 
-/** What a migration came to; its documents are counted against what the new store had of them before. */
+/** Result of a migration; its documents are counted against those that the new store held before. */
 export interface MigrationReport extends IngestReport {
   /** Vector space that the old store has, if it has one, and the new one. */
   readonly from: string | undefined;
   /** Vector space of the new store. */
   readonly to: string;
-  /** Whether the new store serves now. When not, the old one does, and the same call goes on. */
+  /** Whether the new store serves now. If not, the old one does, and the same call continues the migration. */
   readonly switched: boolean;
 }
 
 /**
- * Makes the store at `options.path` anew, with another embedding model or other chunks, from the documents it holds: their
- * files are not needed. The old store serves meanwhile and refuses changes. Only when every document is in the new one do
- * they change places, in one step; the old one stays, for `migrateBack`. Stopped anywhere, call it again: it goes on.
- * Documents are cut as they were, where `options.chunk` does not say how. Chunks whose text and model stay are not embedded
- * again. A store keeps the vectors of texts that are gone, so that their return costs nothing; a migration leaves them
- * behind, also one to the same model.
+ * Rebuilds the store at `options.path`, with another embedding model or other chunks, from the documents it holds:
+ * their files are not needed. The old store keeps serving meanwhile and refuses changes. The two change places in one
+ * step when every document is in the new one; the old one stays, for `migrateBack`. If stopped, call it again: it
+ * resumes. Documents are cut as before unless `options.chunk` says otherwise. Chunks whose text and model stay are not
+ * embedded again. A store keeps the vectors of texts that are gone, so that their return costs nothing; a migration
+ * leaves them behind, also one to the same model.
  *
  * @param options how the knowledge base is to be opened from then on.
  * @throws OptionsError for bad options and for a store in a database, StoreError `missing` or `locked`.
@@ -69,7 +69,7 @@ export async function migrateKnowledgeBase(
           report({ type: "progress", what: "files-found", count: documentCount });
           return migration.documents();
         },
-        // What an earlier attempt took over may have been deleted from the old store since.
+        // Documents that an earlier attempt took over may have been deleted from the old store since.
         vanished: () => true,
       };
       const report = await ingest(source, {

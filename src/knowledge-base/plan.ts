@@ -11,22 +11,22 @@ import { runIngest, type WatchedSource } from "./ingest/run.js";
 import { runStore } from "./ingest/run-store.js";
 import { spending } from "./ingest/spending.js";
 
-/** What an ingest of the same source would come to. */
+/** Expected result of an ingest of the same source. */
 export interface IngestPlan {
   /** Documents that the store would hold of this source. */
   readonly documents: number;
-  /** What would become of each document. */
+  /** Number of documents by the outcome they would have. */
   readonly outcomes: IngestReport["documents"];
   /** Chunks of those documents. */
   readonly chunks: number;
   /**
-   * Tokens that would be sent, as they are counted here. For `semantic` chunks, which only an embedder finds, this counts
-   * the sentences too, and takes chunks to be as few as they can be: there may be some more, and requests with them.
+   * Tokens that would be sent, as they are counted here. For `semantic` chunks, which only an embedder finds, this
+   * counts the sentences too and assumes the fewest possible chunks: there may be some more, with more requests.
    */
   readonly tokens: number;
   /** Calls for embeddings that would be made. */
   readonly requests: number;
-  /** Chunks whose vectors are there already, or are those of an equal text. */
+  /** Chunks whose vectors are stored already, or shared with an equal text. */
   readonly reused: number;
   /** Cost of the tokens, in the currency of `price`; only where a price was given. */
   readonly cost?: number;
@@ -49,9 +49,19 @@ export type PlanIngestOptions<Space extends string = string> = Omit<
 const planOptions = usualIngestOptions.omit({ maxTokens: true, maxCost: true, concurrency: true });
 
 /**
- * What `ingest` would do and cost: reads and cuts the source, sends and changes nothing.
+ * Plans what `ingest` would do and cost: reads and cuts the source, sends and changes nothing.
  *
  * @throws OptionsError for bad options.
+ * @example
+ * ```ts
+ * import { openStore, planIngest, readFolder, type Embedder } from "citewell";
+ * export async function estimate(embedder: Embedder) {
+ *   const store = await openStore("./.citewell", embedder);
+ *   const { documents, tokens } = await planIngest(readFolder("./docs"), { store, embedder });
+ *   await store.close();
+ *   return `${documents} documents need ${tokens} tokens`;
+ * }
+ * ```
  */
 export async function planIngest<Space extends string>(
   source: Source<Document> | WatchedSource,
@@ -72,7 +82,7 @@ export async function planIngest<Space extends string>(
   const { pipeline, files } = cuttingPipeline({ ...how, store: dry, embedder, comparing });
   const flow = pipeline.pipe(embedding).pipe(storeStage(dry));
   const run = { signal, deadlineMs, report, onProgress };
-  const work = () => runIngest(source, flow, dry, run, files && { files });
+  const work = () => runIngest(source, flow, dry, run, { map: how.map, files });
   const result = await inSpan("plan", work, signal);
   const { documents, chunks, tokens, requests, failures, notRetried, skipped, warnings } = result;
   return {

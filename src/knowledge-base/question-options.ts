@@ -2,21 +2,12 @@ import { z } from "zod";
 import type { Approvals, WaitingAnswer, WaitingCall } from "../core/approval.js";
 import { OptionsError } from "../core/errors.js";
 import type { Filter } from "../core/filter.js";
-import { optionsOf, resolve } from "../core/options.js";
+import { listOption, narrowingOption, optionsOf, renamed, resolve } from "../core/options.js";
 import { runOptions, type RunOptions } from "../core/pipeline.js";
 import type { AnswerEvent, Metadata, Question, Turn } from "../core/types.js";
 import { type AnswerOptions, answerOptions, type StructuredAnswerOptions } from "../stages/answering/answer-options.js";
 import type { Resumption } from "../stages/answering/answer.js";
-import { type SearchMode, type SearchOptions, searchOptions } from "../stages/retrieval/search.js";
-
-export interface Fusion {
-  /** Whether scores or ranks are fused; see `search`. Default: `score`, or `rrf` where `k` is given. */
-  readonly method?: SearchOptions["fusion"];
-  /** With `rrf`, how slowly lower ranks lose weight, 0 to 1000; see `fused`. Default: 10. */
-  readonly k?: number;
-  /** Weights of vectors and words, 0 or more. Default: those of the knowledge base. */
-  readonly weights?: SearchOptions["weights"];
-}
+import { type Fusion, fusionOptions, type SearchMode, searchOptions } from "../stages/retrieval/search.js";
 
 /** Rewordings of a question, for which a chat model is asked before the search. */
 export interface RewriteOptions {
@@ -32,52 +23,67 @@ const rewriting = { multiQuery: z.int().min(1).max(8).optional(), hyde: z.boolea
 export interface SearchPassagesOptions<Fields extends object = Metadata> extends RunOptions, RewriteOptions {
   /** Searches by vector, by words, or by both, fused. Default: `hybrid`. */
   readonly mode?: SearchMode;
-  /** Maximum number of hits, 1 to 1000. Default: 10. */
-  readonly limit?: number;
-  /** How a hybrid search fuses its sides, in place of what the knowledge base was opened with; see `search`. */
+  /** Hits that the search finds, 1 to 1000; with `topN`, `topN` to 1000. Default: 10; with `topN` 40, or `topN` if that is more. */
+  readonly count?: number;
+  /** Hits that stay after a reranker has put all of them in order, 1 to 1000. Default: none, no reranking. */
+  readonly topN?: number;
+  /** How a hybrid search fuses its sides, overriding the setting of the knowledge base; see `search`. */
   readonly fusion?: Fusion;
   /** Whether `"exact phrase"`, `-word` and `-"phrase"` in the question are signs; see `parseSyntax`. Default: true. */
   readonly syntax?: boolean;
+  /** Whether words that the store does not have are searched for as it spells them; see `search`. Default: true. */
+  readonly correct?: boolean;
   /** Restricts the passages to documents that it admits. Default: all documents. */
   readonly filter?: Filter<Fields>;
-  /** Passages that search hands to the reranker, 1 to 1000; of them `limit` stay. Default: none, no reranking. */
-  readonly rerank?: number;
-  /** 0 to 1: below 1, hits that repeat what stands above them move down; see `diversify`. Default: 1, as they were ranked. */
+  /**
+   * Weight of relevance, 0 to 1: below 1, hits that repeat hits above them move down; see `diversify`. Default: 1, the
+   * ranking is kept.
+   */
   readonly diversity?: number;
-  /** Maximum tokens that a hit is widened to, around what was found, 16 or more; see `widen`. Default: none is widened. */
+  /**
+   * Maximum tokens that a hit is widened to, around the found passage, 16 or more; see `widen`. Default: hits are not
+   * widened.
+   */
   readonly widenTokens?: number;
 }
 
 const candidates = z.int().min(1).max(1000);
 
 /** @internal */
-export const searchPassagesOptions = optionsOf<SearchPassagesOptions>()({
-  ...runOptions.shape,
-  ...rewriting,
-  mode: searchOptions.shape.mode,
-  limit: candidates.default(10),
-  fusion: optionsOf<Fusion>()({
-    method: searchOptions.shape.fusion,
-    k: searchOptions.shape.k,
-    weights: searchOptions.shape.weights,
-  }).optional(),
-  syntax: z.boolean().default(true),
-  // The search checks filters, wherever they come from.
-  filter: z.custom<Filter>().optional(),
-  rerank: candidates.optional(),
-  diversity: z.number().min(0).max(1).optional(),
-  widenTokens: z.int().min(16).optional(),
-});
+export const searchPassagesOptions = renamed(
+  optionsOf<SearchPassagesOptions>()({
+    ...runOptions.shape,
+    ...rewriting,
+    mode: searchOptions.shape.mode,
+    count: candidates.optional(),
+    topN: candidates.optional(),
+    fusion: fusionOptions.optional(),
+    syntax: z.boolean().default(true),
+    correct: searchOptions.shape.correct,
+    // The search checks filters, wherever they come from.
+    filter: narrowingOption(z.custom<Filter>()),
+    diversity: z.number().min(0).max(1).optional(),
+    widenTokens: z.int().min(16).optional(),
+  }),
+  {
+    limit: '"count", or "topN" where hits are reranked',
+    rerank: '"count", with "topN" for the hits that stay',
+    topK: '"count"',
+    k: '"count", or fusion: { k: … }',
+  },
+);
 
 /** `Fields`: the metadata of the documents. */
 export interface AskOptions<Fields extends object = Metadata> extends RunOptions, RewriteOptions {
-  /** Whether a follow-up is put as a question of its own before it is searched for; see `condense`. Default: true. */
+  /** Whether a follow-up is rewritten as a standalone question before the search; see `condense`. Default: true. */
   readonly condense?: boolean;
+  /** Whether words that the store does not have are searched for as it spells them; see `search`. Default: true. */
+  readonly correct?: boolean;
   /** Restricts the passages to documents that it admits; a filter of the question has to hold too. Default: all. */
   readonly filter?: Filter<Fields>;
-  /** Passages that search hands to the reranker, 1 to 1000. Default: 40. */
+  /** Passages that search hands to the reranker, `topN` to 1000. Default: 40, or `topN` if that is more. */
   readonly count?: number;
-  /** Passages to answer from, 1 to 1000. Default: 6. */
+  /** Passages to answer from, 1 to 1000. Default: 6, or `count` if that is less. */
   readonly topN?: number;
   /**
    * Maximum tokens that each passage is widened to before it is answered from, 16 or more; see `widen`. Default: passages
@@ -93,8 +99,9 @@ export const askOptions = optionsOf<AskOptions>()({
   ...runOptions.shape,
   ...rewriting,
   condense: z.boolean().default(true),
-  filter: z.custom<Filter>().optional(),
-  count: candidates.default(40),
+  correct: searchOptions.shape.correct,
+  filter: narrowingOption(z.custom<Filter>()),
+  count: candidates.optional(),
   topN: candidates.default(6),
   widenTokens: z.int().min(16).optional(),
   answer: answerOptions.prefault({}),
@@ -117,9 +124,9 @@ export interface Ask<Fields extends object = Metadata> {
   (question: string | FilteredQuestion<Fields>, options?: AskOptions<Fields>): AsyncIterable<AnswerEvent>;
 }
 
-/** How an answer that waits goes on. */
+/** Options for continuing an answer that waits. */
 export interface ResumeOptions extends RunOptions {
-  /** As it was when the question was asked: with the same tools and `approve`. */
+  /** Answer options of the original question: with the same tools and `approve`. */
   readonly answer?: AnswerOptions;
 }
 
@@ -138,7 +145,7 @@ export interface Resume {
 
 export const resumption = optionsOf<Resumption>()({
   waiting: optionsOf<WaitingAnswer>()({
-    calls: z.array(z.custom<WaitingCall>()).min(1).readonly(),
+    calls: listOption(z.array(z.custom<WaitingCall>()).min(1)),
     state: z.unknown(),
     scope: z.string().optional(),
   }),
@@ -148,21 +155,29 @@ export const resumption = optionsOf<Resumption>()({
 const turn = z.strictObject({
   role: z.enum(["system", "user", "assistant"]),
   text: z.string(),
-  tools: z.array(z.unknown()).readonly().optional(),
+  tools: listOption(z.array(z.unknown())).optional(),
 }) as unknown as z.ZodType<Turn, Turn>;
 
 const askedQuestion = optionsOf<Question>()({
   question: z.string(),
   asked: z.string().optional(),
-  history: z.array(turn).readonly().optional(),
-  phrases: z.array(z.string()).readonly().optional(),
-  filter: z.custom<Filter>().optional(),
-  not: z.array(z.string()).readonly().optional(),
+  history: listOption(z.array(turn)).optional(),
+  phrases: listOption(z.array(z.string())).optional(),
+  filter: narrowingOption(z.custom<Filter>()),
+  not: listOption(z.array(z.string())).optional(),
   variants: z.custom<Question["variants"]>().optional(),
   trace: z.custom<Question["trace"]>().optional(),
   usage: z.custom<Question["usage"]>().optional(),
+  warnings: listOption(z.array(z.string())).optional(),
   requests: z.custom<Question["requests"]>().optional(),
 });
+
+/** @throws OptionsError when more passages are to be kept than are searched, with both numbers. */
+export function checkKept(call: string, topN: number | undefined, count: number | undefined): void {
+  if (topN === undefined || count === undefined || topN <= count) return;
+  const message = `topN is ${topN}, but count, which they are chosen from, is ${count}. Set topN to ${count} or less, or count to ${topN} or more`;
+  throw new OptionsError("options", message, { call, option: "topN" });
+}
 
 /** @throws OptionsError when the question is blank, or has a field that questions and turns do not have. */
 export function checkQuestion(call: "search" | "ask", given: string | Question): Question {

@@ -1,6 +1,6 @@
 import { StoreError } from "../core/errors.js";
 
-/** What is under way in a knowledge base, so that closing it gives each of these one clear end. */
+/** Work under way in a knowledge base, tracked so that closing it gives each task one clear end. */
 export class RunningWork {
   readonly #ending = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
@@ -16,8 +16,8 @@ export class RunningWork {
   }
 
   /**
-   * Runs work so short that closing waits for it. It has no signal of its own, because the caller's may serve very many
-   * searches, and would keep something of each.
+   * Runs work so short that closing waits for it. It has no signal of its own: the caller's signal may serve very many
+   * searches, and would retain something for each.
    */
   async finish<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#ending.signal.throwIfAborted();

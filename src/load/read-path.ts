@@ -21,7 +21,7 @@ export interface ReadPathOptions extends ReadFolderOptions {
 
 const readPathOptions = optionsOf<ReadPathOptions>()({
   ...readFolderOptions.shape,
-  // What is not of a folder or a file, the reader of pages checks.
+  // The page reader checks the options that concern neither folders nor files.
   web: z.custom<NonNullable<ReadPathOptions["web"]>>().optional(),
   bucket: z.custom<NonNullable<ReadPathOptions["bucket"]>>().optional(),
   sitemap: z.boolean().default(false),
@@ -31,6 +31,14 @@ const readPathOptions = optionsOf<ReadPathOptions>()({
  * Reads a folder, a file or, for an address that starts with http, a page or a site: a site where its last part is a
  * sitemap's (`sitemap.xml`, `sitemap_index.xml.gz`). One that starts with `git:` is a repository's, and one with `s3:` a
  * bucket's. Globs hold for folders alone.
+ *
+ * @example
+ * ```ts
+ * import { openKnowledgeBase } from "citewell";
+ * import { readPath } from "citewell/load";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * for (const place of ["./docs", "https://example.com/sitemap.xml", "git:../handbook#v2"]) await kb.ingest(readPath(place));
+ * ```
  */
 export function readPath(path: string, given: ReadPathOptions = {}): DocumentSource {
   const { web, bucket, sitemap, ...options } = resolve("readPath", readPathOptions, given);

@@ -12,13 +12,24 @@ import { modelRoutes } from "./model-routes.js";
 import type { Fields, ModelContext, ModelParts } from "./route.js";
 
 /** A request, as undici names its fields. */
-interface Sent {
+export interface ModelRequest {
   readonly method: string;
   readonly path: string;
   readonly body?: Uint8Array | null;
 }
 
-/** Whoever hears the answer, as far as it is called. */
+/** A reply with all its bytes, as another thread sends it. */
+export interface WholeReply {
+  readonly status: number;
+  readonly type: string;
+  readonly requestId: string;
+  readonly body: Uint8Array;
+}
+
+/** Answers a request to a model, here or on another thread. */
+export type AnswersRequest = (request: ModelRequest, signal: AbortSignal) => Promise<WholeReply>;
+
+/** The methods of undici's response handler that are called here. */
 interface Handler {
   onRequestStart?(controller: ReplyController, context: object): void;
   onResponseStart?(controller: ReplyController, status: number, headers: object, text: string): void;
@@ -27,12 +38,8 @@ interface Handler {
   onResponseError?(controller: ReplyController, error: Error): void;
 }
 
-/**
- * Answers the requests to models of the local service in this process, in the place of a connection to it: for a program that
- * asks itself, a server, a client and the way between them would be most of the work.
- */
-export function inProcessDispatcher(): { dispatch(request: object, handler: object): boolean } {
-  const parts: ModelParts = {
+function builtInModels(): ModelParts {
+  return {
     models: localModels,
     engines: builtInEngines(),
     maxBatchTexts: defaultMaxBatchTexts,
@@ -41,32 +48,58 @@ export function inProcessDispatcher(): { dispatch(request: object, handler: obje
     forward: {},
     faults: new Faults({}),
   };
+}
+
+/**
+ * Answers the requests to models of the local service in this process, in the place of a connection to it: for a program that
+ * asks itself, a server, a client and the way between them would be most of the work.
+ *
+ * @param elsewhere what answers a request on another thread; `undefined` for one that is answered here.
+ */
+export function inProcessDispatcher(
+  elsewhere: (request: ModelRequest) => AnswersRequest | undefined = () => undefined,
+): { dispatch(request: object, handler: object): boolean } {
+  const parts = builtInModels();
   return {
-    dispatch: (request, handler) => {
-      void answer(request as Sent, handler, parts);
+    dispatch: (given, handler) => {
+      const request = given as ModelRequest;
+      const there = elsewhere(request);
+      void answer(handler, (controller) =>
+        there ? piecesOf(there, request, controller) : piecesHere(request, controller, parts),
+      );
       return true;
     },
   };
 }
 
-async function answer(request: Sent, handler: Handler, parts: ModelParts): Promise<void> {
+/** Answers requests with whole replies, on a thread whose caller has nothing to gain from their pieces. */
+export function wholeReplies(): AnswersRequest {
+  const parts = builtInModels();
+  return async (request, signal) => {
+    const requestId = randomUUID();
+    const reply = await carryOut(request, { ...parts, signal }, requestId);
+    const pieces: Buffer[] = [];
+    for await (const piece of bytesOf(reply, parts, { signal, cut: () => {} })) pieces.push(piece);
+    // A buffer of its own, since the pool that small ones lie in cannot be handed to another thread.
+    return { status: reply.status, type: typeOf(reply), requestId, body: Uint8Array.from(Buffer.concat(pieces)) };
+  };
+}
+
+/** The beginning of a reply, then its bytes. */
+type ReplyPieces = AsyncIterable<Pick<WholeReply, "status" | "type" | "requestId"> | Uint8Array>;
+
+async function answer(handler: Handler, reply: (controller: ReplyController) => ReplyPieces): Promise<void> {
   const controller = new ReplyController();
   const { signal } = controller;
-  const requestId = randomUUID();
-  const headers = { [requestIdHeader]: requestId };
   handler.onRequestStart?.(controller, {});
   try {
-    const reply = await carryOut(request, { ...parts, signal }, requestId);
-    if (signal.aborted) return;
-    const type = "events" in reply ? "text/event-stream; charset=utf-8" : "application/json";
-    handler.onResponseStart?.(controller, reply.status, { ...headers, "content-type": type }, "");
-    if ("json" in reply) handler.onResponseData?.(controller, Buffer.from(JSON.stringify(reply.json)));
-    else {
-      const cut = () => controller.abort(new Error("the stream was cut"));
-      for await (const frame of streamFrames(reply.events, parts.faults.settings.stream, { signal, cut })) {
-        await controller.resumed();
-        if (signal.aborted) return;
-        handler.onResponseData?.(controller, Buffer.from(frame));
+    for await (const piece of reply(controller)) {
+      await controller.resumed();
+      if (signal.aborted) return;
+      if (piece instanceof Uint8Array) handler.onResponseData?.(controller, Buffer.from(piece));
+      else {
+        const headers = { [requestIdHeader]: piece.requestId, "content-type": piece.type };
+        handler.onResponseStart?.(controller, piece.status, headers, "");
       }
     }
     if (!signal.aborted) handler.onResponseEnd?.(controller, {});
@@ -75,10 +108,39 @@ async function answer(request: Sent, handler: Handler, parts: ModelParts): Promi
   }
 }
 
+async function* piecesHere(request: ModelRequest, controller: ReplyController, parts: ModelParts): ReplyPieces {
+  const { signal } = controller;
+  const requestId = randomUUID();
+  const reply = await carryOut(request, { ...parts, signal }, requestId);
+  yield { status: reply.status, type: typeOf(reply), requestId };
+  yield* bytesOf(reply, parts, { signal, cut: () => controller.abort(new Error("the stream was cut")) });
+}
+
+async function* piecesOf(there: AnswersRequest, request: ModelRequest, { signal }: ReplyController): ReplyPieces {
+  const { method, path, body } = request;
+  const { body: bytes, ...start } = await there({ method, path, ...(body && { body }) }, signal);
+  yield start;
+  yield bytes;
+}
+
+function typeOf(reply: Answer): string {
+  return "events" in reply ? "text/event-stream; charset=utf-8" : "application/json";
+}
+
+async function* bytesOf(
+  reply: Answer,
+  { faults }: ModelParts,
+  connection: { readonly signal: AbortSignal; readonly cut: () => void },
+): AsyncGenerator<Buffer> {
+  if ("json" in reply) yield Buffer.from(JSON.stringify(reply.json));
+  else
+    for await (const frame of streamFrames(reply.events, faults.settings.stream, connection)) yield Buffer.from(frame);
+}
+
 type Answer = { readonly status: number } & ({ readonly json: unknown } | { readonly events: AsyncIterable<unknown> });
 
 async function carryOut(
-  { method, path, body }: Sent,
+  { method, path, body }: ModelRequest,
   parts: ModelParts & Pick<ModelContext, "signal">,
   requestId: string,
 ): Promise<Answer> {
@@ -95,7 +157,7 @@ async function carryOut(
   }
 }
 
-/** The reader's hold on an answer. */
+/** Controls by which the reader pauses and aborts an answer. */
 class ReplyController {
   paused = false;
   reason: Error | null = null;

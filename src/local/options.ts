@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { optionsOf } from "../core/options.js";
+import { listOption, observerOption, optionsOf, secretOption } from "../core/options.js";
 import { localModels, videoModels, type ModelInfo } from "../contract/catalogue.js";
 import { defaultMaxBatchTexts } from "../contract/embeddings.js";
 import type { Engines } from "./engines/engines.js";
@@ -9,8 +9,6 @@ import { type RateLimitOptions, rateLimitOptions } from "./http/rate-limits.js";
 import type { RequestLog } from "../network/connections.js";
 import { type VideoOptions, videoOptions } from "./video/video-tasks.js";
 
-const ApiKey = z.string().regex(/^\S+$/, "must be one word");
-
 export interface LocalServiceOptions {
   /** Port to listen on, 0 to 65,535; 0 takes any free port. Default: 0. */
   readonly port?: number;
@@ -18,7 +16,7 @@ export interface LocalServiceOptions {
   readonly host?: string;
   /** The key that callers must send as `Authorization: Bearer …`. Default: a random key, found in `LocalService.apiKey`. */
   readonly apiKey?: string;
-  /** More keys that are taken. Rate limits count for each key apart. Default: none. */
+  /** More keys that are accepted. Rate limits count each key separately. Default: none. */
   readonly moreApiKeys?: readonly string[];
   /** Models to publish. Default: `localModels` and `videoModels` of the contract. */
   readonly models?: readonly ModelInfo[];
@@ -40,19 +38,19 @@ export interface LocalServiceOptions {
   readonly video?: VideoOptions;
   /** Maximum number of requests at the same time, of all keys; one more is answered 503. 1 or more, default 256. */
   readonly maxConcurrentRequests?: number;
-  /** How long a caller may take to send a request's headers, in milliseconds. 1 to 600,000, default 15,000. */
+  /** Maximum time for a caller to send a request's headers, in milliseconds. 1 to 600,000, default 15,000. */
   readonly headersTimeoutMs?: number;
-  /** How long a caller may take to send a whole request, in milliseconds. 1 to 3,600,000, default 300,000. */
+  /** Maximum time for a caller to send a whole request, in milliseconds. 1 to 3,600,000, default 300,000. */
   readonly requestTimeoutMs?: number;
-  /** How long `close` lets requests that are under way go on, in milliseconds. 0 to 600,000, default 1,000. */
+  /** Time that `close` gives requests under way to finish, in milliseconds. 0 to 600,000, default 1,000. */
   readonly closeGraceMs?: number;
-  /** Hears of every request when its answer is over. Default: nobody. */
+  /** Called for every request when its answer is over. Default: nobody is told. */
   readonly log?: (entry: RequestLog) => void;
   /** Services of the same shape that carry out operations in the place of the built-in engines. Default: none. */
   readonly forward?: Forwarding;
   /**
-   * A folder of models for `@huggingface/transformers`, which is loaded only then. Each folder in it with a
-   * `config.json` is published under its path. Default: none.
+   * A folder of models: static embedding models, and others for `@huggingface/transformers`, which is loaded for these alone.
+   * Each folder in it with a `config.json` or `modules.json` is published under its path. Default: none.
    */
   readonly modelsFolder?: string;
   /** Engines that replace the built-in ones. Default: none. */
@@ -63,8 +61,8 @@ export interface LocalServiceOptions {
 export const localServiceOptions = optionsOf<LocalServiceOptions>()({
   port: z.int().min(0).max(65_535).default(0),
   host: z.string().min(1).default("127.0.0.1"),
-  apiKey: ApiKey.optional(),
-  moreApiKeys: z.array(ApiKey).readonly().default([]),
+  apiKey: secretOption().optional(),
+  moreApiKeys: listOption(z.array(secretOption())).default([]),
   models: z
     .custom<readonly ModelInfo[]>(Array.isArray, "must be an array of models")
     .default([...localModels, ...videoModels]),
@@ -80,7 +78,7 @@ export const localServiceOptions = optionsOf<LocalServiceOptions>()({
   headersTimeoutMs: z.int().min(1).max(600_000).default(15_000),
   requestTimeoutMs: z.int().min(1).max(3_600_000).default(300_000),
   closeGraceMs: z.int().min(0).max(600_000).default(1000),
-  log: z.custom<(entry: RequestLog) => void>((value) => typeof value === "function", "must be a function").optional(),
+  log: observerOption<(entry: RequestLog) => void>("log").optional(),
   forward: forwarding.default({}),
   modelsFolder: z.string().min(1).optional(),
   engines: z

@@ -11,7 +11,7 @@ import type { ServiceClock } from "./service-clock.js";
 import type { VideoTasks } from "./video/video-tasks.js";
 import type { Forwarding } from "./http/forward.js";
 
-/** What requests to models need of a service. */
+/** The parts of a service that requests to models need. */
 export interface ModelParts {
   readonly models: readonly ModelInfo[];
   readonly engines: Engines;
@@ -29,7 +29,7 @@ export interface ServiceParts extends ModelParts {
   readonly tasks: VideoTasks;
 }
 
-/** What belongs to one request. */
+/** Context of one request. */
 interface OneRequest {
   /** The model that the request names; one without an id for operations that name none. */
   readonly model: ModelInfo;
@@ -39,10 +39,10 @@ interface OneRequest {
   readonly admit: (model: string, tokens: number) => void;
 }
 
-/** Everything that carries out a request to a model, beside the request. */
+/** Context of a request to a model. */
 export interface ModelContext extends ModelParts, OneRequest {}
 
-/** Everything that carries out an operation, beside the request. */
+/** Context of an operation. */
 export interface RouteContext extends ServiceParts, OneRequest {}
 
 /** The reply of a route: one JSON value, events that are sent as they come, or another service's answer as it stands. */
@@ -60,10 +60,10 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 /** A row of the route table: what is asked where, how it is refused, and what carries it out. */
 export interface Route<Context extends ModelContext = RouteContext> {
-  /** The name under which faults are set for it. */
+  /** Operation name for faults. */
   readonly name: OperationName;
   readonly method: string;
-  /** With `{name}` in the place of a parameter. */
+  /** Path with `{name}` for a parameter. */
   readonly path: string;
   readonly errorShape: FailureShape;
   readonly serve: (fields: Fields, context: Omit<Context, "model">) => Promise<RouteReply>;
@@ -73,7 +73,7 @@ export interface RouteSettings<Request extends z.ZodType, Context extends ModelC
   /** Types of model that a request may name; left out when it names none. */
   readonly models?: readonly ModelType[];
   readonly errorShape: FailureShape;
-  /** Loads what carries the operation out; called when it is first needed. */
+  /** Loads the operation's implementation; called when it is first needed. */
   readonly load: () => Promise<(request: z.output<Request>, context: Context) => RouteReply | Promise<RouteReply>>;
 }
 

@@ -2,7 +2,7 @@
 export interface ServiceClock {
   /** Seconds since 1970, with fractions. */
   readonly nowSeconds: () => number;
-  /** How long a stretch of the service's time takes on the wall clock. */
+  /** Converts a duration of the service's time to the wall clock. */
   readonly wallMs: (seconds: number) => number;
 }
 

@@ -4,7 +4,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ModelInfo } from "../contract/catalogue.js";
 import { resolve } from "../core/options.js";
-import { mount, type Environment } from "./application.js";
+import { mount, type Environment } from "./mount-routes.js";
 import { builtInEngines } from "./engines/built-in-engines.js";
 import { Connections } from "../network/connections.js";
 import { Faults } from "./faults/faults.js";
@@ -43,7 +43,7 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
   const neural =
     modelsFolder === undefined
       ? undefined
-      : await (await import("./engines/neural/neural-models.js")).neuralModels(modelsFolder);
+      : await (await import("./engines/neural-models.js")).neuralModels(modelsFolder);
   const { file } = settings.video;
   const database =
     file === undefined ? undefined : (await import("./video/task-database.js")).openTaskDatabase(file, timeScale);
@@ -82,7 +82,7 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
       // Clients reuse connections up to the end of the 5 s that are the default. One that ends just then loses a request.
       keepAliveTimeout: 60_000,
       requestTimeout: settings.requestTimeoutMs,
-      // How often the two are looked after; the default of 30 s would let short ones pass unseen.
+      // Interval at which both timeouts are checked; the default of 30 s would miss short ones.
       connectionsCheckingInterval: Math.min(settings.headersTimeoutMs, 5000),
     },
   }) as Server;

@@ -6,20 +6,13 @@ import {
   maxMessages,
   maxOutputTokens as maxServiceTokens,
 } from "../contract/chat.js";
-import { type ServiceName, type ServiceProfile, serviceProfile } from "../contract/services/services.js";
+import type { ServiceProfile } from "../dialects/service-profile.js";
+import { type ServiceName, serviceProfile } from "../dialects/services.js";
 import { callOptions } from "../core/call-options.js";
 import { OptionsError, TransportError } from "../core/errors.js";
-import { isRecord } from "../core/json.js";
-import { optionsOf, resolve } from "../core/options.js";
-import type {
-  ChatEvent,
-  ChatMessage,
-  ChatModel,
-  ChatRequest,
-  JsonSchema,
-  TokenCounter,
-  ToolDescription,
-} from "../core/ports.js";
+import { isRecord, isTooDeep, type JsonSchema, maxDepth } from "../core/json.js";
+import { listOption, optionsOf, resolve } from "../core/options.js";
+import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, TokenCounter, ToolDescription } from "../core/ports.js";
 import { defaultTokens } from "../text/tokens/tokens.js";
 import { type ChatCallOptions, defaultMaxTokens } from "../transport/operations/chat.js";
 import type { ServiceRequest, TransportChatRequest } from "../transport/operations/chat-request.js";
@@ -80,14 +73,17 @@ export const chatModelOptions = optionsOf<ChatModelOptions>()({
 });
 
 const chatRequest = optionsOf<ChatRequest>()({
-  messages: z.array(z.custom<ChatMessage>()).readonly(),
-  tools: z.array(z.custom<ToolDescription>()).readonly().optional(),
+  messages: listOption(z.array(z.custom<ChatMessage>())),
+  tools: listOption(z.array(z.custom<ToolDescription>())).optional(),
   maxTokens: z.int().min(1).optional(),
   temperature: z.number().optional(),
-  stop: z.array(z.string()).readonly().optional(),
+  stop: listOption(z.array(z.string())).optional(),
   toolChoice: z.literal("required").optional(),
   format: z.enum(["text", "json"]).optional(),
-  schema: z.custom<JsonSchema>(isRecord, "must be a JSON Schema").optional(),
+  schema: z
+    .custom<JsonSchema>(isRecord, "must be a JSON Schema")
+    .refine((schema) => !isTooDeep(schema), `must not nest deeper than ${maxDepth} levels, or hold itself`)
+    .optional(),
 });
 
 const defaultContextTokens = 32_768;
@@ -96,6 +92,12 @@ const defaultContextTokens = 32_768;
  * A model that answers messages, over the transport.
  *
  * @throws OptionsError when an option is out of range, or the model's family cannot do what it asks for.
+ * @example
+ * ```ts
+ * import { chatModel, createTransport } from "citewell";
+ * const transport = createTransport({ baseUrl: "https://api.example.com/v1", apiKey: "…" });
+ * const chat = chatModel(transport, { model: "…", contextTokens: 32_768 });
+ * ```
  */
 export function chatModel(transport: Transport, options: ChatModelOptions): ChatModel {
   checkTransport("chatModel", transport);
@@ -119,7 +121,8 @@ export function chatModel(transport: Transport, options: ChatModelOptions): Chat
     ? effortField(settings.thinking, transport.service, profile)
     : thinkingFields(settings.thinking, info);
   // Models of this family refuse tool calls that come back without the thinking before them.
-  const replaysReasoning = toolMessages === "role-tool" && info.family === "D";
+  const wantsReasoning = profile?.chat?.replaysReasoning ?? info.family === "D";
+  const replaysReasoning = toolMessages === "role-tool" && wantsReasoning;
 
   const wireRequest = (request: ChatRequest, schema?: JsonSchema): AnyRequest => {
     const temperature = request.temperature ?? settings.temperature;
@@ -151,7 +154,8 @@ export function chatModel(transport: Transport, options: ChatModelOptions): Chat
       const call = { ...resolve("stream", callOptions, givenCall), toolMessages };
       const ask = (schema?: JsonSchema) => chatEvents(transport, wireRequest(request, schema), call);
       const { format, schema } = request;
-      return format === "json" && schema && profile?.chat ? followingSchema(schema, refusedSchemas, ask) : ask();
+      const takesSchema = profile?.chat !== undefined && profile.chat.jsonSchema !== "none";
+      return format === "json" && schema && takesSchema ? followingSchema(schema, refusedSchemas, ask) : ask();
     },
   };
 }
@@ -175,7 +179,7 @@ async function* followingSchema(
   const key = JSON.stringify(schema);
   if (!refused.has(key)) {
     try {
-      // A request that is refused has no events before.
+      // A refused request has no earlier events.
       yield* ask(schema);
       return;
     } catch (error) {
@@ -184,7 +188,7 @@ async function* followingSchema(
     }
   }
   for await (const event of ask()) {
-    // Only now it is known that the schema was the reason.
+    // The request without a schema has succeeded, so the schema was the reason.
     refused.add(key);
     yield event;
   }
@@ -200,8 +204,8 @@ async function* chatEvents(
   // family, which the compiler cannot follow.
   for await (const event of transport.chatStream(request as TransportChatRequest, call)) {
     if (event.type === "finish") {
-      const { finishReason: reason, usage, model } = event.result;
-      yield { type: "finish", reason, usage, model };
+      const { finishReason: reason, refusal, usage, model } = event.result;
+      yield { type: "finish", reason, ...(refusal !== undefined && { refusal }), usage, model };
     } else if (event.type !== "tool-call-delta") yield event;
   }
 }
@@ -217,7 +221,12 @@ function wireMessage(
   return {
     role,
     content,
-    tool_calls: toolCalls.map(({ id, ...called }) => ({ id, type: "function", function: called })),
+    tool_calls: toolCalls.map(({ id, name, arguments: json, extraContent }) => ({
+      id,
+      type: "function",
+      function: { name, arguments: json },
+      ...(extraContent && { extra_content: extraContent }),
+    })),
     ...(replaysReasoning && { reasoning_content: reasoning }),
   };
 }

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { embeddingTokenLimit } from "../contract/catalogue.js";
 import { defaultMaxBatchTexts } from "../contract/embeddings.js";
-import { serviceProfile } from "../contract/services/services.js";
+import { serviceProfile } from "../dialects/services.js";
 import { OptionsError, TransportError } from "../core/errors.js";
-import { optionsOf, resolve } from "../core/options.js";
+import { observerOption, optionsOf, resolve } from "../core/options.js";
 import { callOptions } from "../core/call-options.js";
 import type { EmbedCall, Embedder, Embeddings, TokenCounter } from "../core/ports.js";
 import { defaultTokens } from "../text/tokens/tokens.js";
@@ -50,7 +50,7 @@ const embedderOptions = optionsOf<EmbedderOptions>()({
   documentPrefix: z.string().default(""),
   tokens: Counter.optional(),
   tokenMargin: z.number().min(1).max(4).default(1),
-  onTokenMargin: z.custom<(margin: number) => void>((value) => typeof value === "function").optional(),
+  onTokenMargin: observerOption<(margin: number) => void>("onTokenMargin").optional(),
 });
 
 const embedCall = optionsOf<EmbedCall>()({
@@ -63,6 +63,12 @@ const embedCall = optionsOf<EmbedCall>()({
  * Turns texts into vectors, over the transport. The space is the model's id, so vectors of two models never meet.
  *
  * @throws OptionsError when an option is out of range, or the prefixes leave no room for a text.
+ * @example
+ * ```ts
+ * import { createTransport, embedder, openStore } from "citewell";
+ * const transport = createTransport({ baseUrl: "https://api.example.com/v1", apiKey: "…" });
+ * const store = await openStore("./.citewell", embedder(transport, { model: "BAAI/bge-m3" }));
+ * ```
  */
 export function embedder<const Model extends string>(
   transport: Transport,
@@ -142,13 +148,13 @@ export function embedder<const Model extends string>(
       if (inputs.length <= batchSize && prefix === "") return request(inputs, call);
       // The caller counted all texts together, not those of one request.
       const uncounted = { ...call, countedTokens: undefined };
-      const groups = Array.from({ length: Math.ceil(inputs.length / batchSize) }, (_, at) =>
-        inputs.slice(at * batchSize, (at + 1) * batchSize),
+      const groups = Array.from({ length: Math.ceil(inputs.length / batchSize) }, (_, offset) =>
+        inputs.slice(offset * batchSize, (offset + 1) * batchSize),
       );
       const parts = await Promise.all(groups.map((group) => request(group, uncounted)));
       return {
         vectors: parts.flatMap(({ vectors }) => vectors),
-        // The sum of some would look like all.
+        // A sum of some requests would look like that of all.
         tokens: parts.reduce<number | undefined>(
           (sum, { tokens: used }) => (sum === undefined || used === undefined ? undefined : sum + used),
           0,

@@ -21,7 +21,16 @@ const rerankerOptions = optionsOf<RerankerOptions>()({
 
 const rerankCall = optionsOf<RerankCall>()({ ...callOptions.shape, topN: z.int().min(1).optional() });
 
-/** Ranks documents by their relevance to a query, over the transport. */
+/**
+ * Ranks documents by their relevance to a query, over the transport.
+ *
+ * @example
+ * ```ts
+ * import { createTransport, rerank, reranker } from "citewell";
+ * const transport = createTransport({ baseUrl: "https://api.example.com/v1", apiKey: "…" });
+ * const best = rerank(reranker(transport, { model: "…" }), { topN: 6 });
+ * ```
+ */
 export function reranker(transport: Transport, options: RerankerOptions): Reranker {
   checkTransport("reranker", transport);
   const { model, overlapTokens, maxChunksPerDoc } = resolve("reranker", rerankerOptions, options);

@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { asError, OptionsError } from "../core/errors.js";
+import { OptionsError } from "../core/errors.js";
 import type { TokenCounter, TokenMeasure } from "../core/ports.js";
-
-type Tokenizers = typeof import("@huggingface/tokenizers");
-type Tokenizer = InstanceType<Tokenizers["Tokenizer"]>;
+import { modelTokenizer, type ModelTokenizer } from "../text/tokens/model-tokenizer.js";
 
 /** Merging within a word takes quadratic time, so runs without white space are counted in parts of this many units. */
 const maxRun = 1_000;
@@ -15,9 +13,6 @@ const words = /\s{0,40}\S{1,40}|\s{1,40}/gu;
 /** Maximum number of words whose counts are cached. */
 const maxWords = 65_536;
 
-// In a variable, so that the package is loaded only when a tokenizer is wanted.
-const packageName = "@huggingface/tokenizers";
-
 /**
  * Counts tokens as a model's own `tokenizer.json` does, with the special tokens that it puts around a text; reads
  * `tokenizer_config.json` as well when it lies beside it. Needs the optional package `@huggingface/tokenizers`. Exact
@@ -26,34 +21,20 @@ const packageName = "@huggingface/tokenizers";
  *
  * @param path Path of the file that is published with a model.
  * @throws OptionsError `missing-package` without the package, `options` for a file that cannot be read or is no tokenizer.
+ * @example
+ * ```ts
+ * import { createTransport, embedder, tokenizerFile } from "citewell";
+ * const transport = createTransport({ baseUrl: "https://api.example.com/v1", apiKey: "…" });
+ * const tokens = await tokenizerFile("./models/bge-m3/tokenizer.json");
+ * const embed = embedder(transport, { model: "BAAI/bge-m3", tokens });
+ * ```
  */
 export async function tokenizerFile(path: string): Promise<TokenCounter> {
-  const { Tokenizer } = await loadTokenizers();
   const definition = await readText(path);
   const settings = await readText(join(dirname(path), "tokenizer_config.json")).catch(() => "{}");
-  try {
-    const tokenizer = new Tokenizer(JSON.parse(definition) as object, JSON.parse(settings) as object);
-    tokenizer.encode("a");
-    const digest = createHash("sha256").update(definition).digest("hex").slice(0, 16);
-    return counterOf(tokenizer, `tokenizer.json ${digest}`);
-  } catch (cause) {
-    const problem = asError(cause).message;
-    throw new OptionsError("options", `tokenizerFile: ${path} is no tokenizer.json that can be used: ${problem}`, {
-      cause,
-    });
-  }
-}
-
-async function loadTokenizers(): Promise<Tokenizers> {
-  try {
-    return (await import(packageName)) as Tokenizers;
-  } catch (cause) {
-    throw new OptionsError(
-      "missing-package",
-      `tokenizerFile needs the package ${packageName}, which cannot be loaded. Install it: npm install ${packageName}`,
-      { cause },
-    );
-  }
+  const tokenizer = await modelTokenizer(path, definition, settings);
+  const digest = createHash("sha256").update(definition).digest("hex").slice(0, 16);
+  return counterOf(tokenizer, `tokenizer.json ${digest}`);
 }
 
 async function readText(path: string): Promise<string> {
@@ -64,7 +45,7 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-function counterOf(tokenizer: Tokenizer, name: string): TokenCounter {
+function counterOf(tokenizer: ModelTokenizer, name: string): TokenCounter {
   const plainCount = (text: string) => tokenizer.encode(text, { add_special_tokens: false }).ids.length;
   const specials = tokenizer.encode("a").ids.length - plainCount("a");
   const remembered = new Map<string, number>();

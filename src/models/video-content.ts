@@ -13,7 +13,7 @@ export type MediaSource =
       /** A public http or https address. */
       readonly url: string;
     }
-  /** With or without `asset://`. */
+  /** Asset address, with or without `asset://`. */
   | {
       /** Id of an approved asset, with or without `asset://`. */
       readonly asset: string;
@@ -71,6 +71,15 @@ export const videoContent = {
  * must have been created with `return_last_frame`.
  *
  * @throws VideoError `no-media` when there is none, `link-expired` when its link no longer works.
+ * @example
+ * ```ts
+ * import { createTransport } from "citewell";
+ * import { lastFrameAsFirstFrame, videoContent } from "citewell/video";
+ * const transport = createTransport({ baseUrl: "https://api.example.com/v1", apiKey: "…" });
+ * const task = await transport.waitForVideo("task-1");
+ * const content = [videoContent.text("The boat reaches the shore."), lastFrameAsFirstFrame(task)];
+ * await transport.createVideoTask({ model: "…", content });
+ * ```
  */
 export function lastFrameAsFirstFrame(task: VideoTask, now = new Date()): VideoContentItem {
   const { id, status, lastFrameUrl, linksExpireAt } = task;
@@ -117,7 +126,7 @@ async function dataUrl(kind: "image" | "audio", bytes: Uint8Array): Promise<stri
 }
 
 async function imageFormat(bytes: Uint8Array): Promise<string> {
-  const { readImageHeader } = await import("../contract/image-header.js");
+  const { readImageHeader } = await import("../media/image-header.js");
   return readImageHeader(bytes).format;
 }
 
@@ -135,7 +144,7 @@ async function bytesOf(source: InlineSource, maxBytes: number): Promise<Uint8Arr
   try {
     file = await open(path);
     const { size } = await file.stat();
-    // A file far too large is not worth reading. The check of the media reports one that is a little too large.
+    // A file far too large is not read. The check of the media reports one that is a little too large.
     if (size > Math.min(maxBytes * 2, maxBodyBytes)) {
       throw new LoadError("too-large", path, `${path} has ${size} bytes, the service takes ${maxBytes}`);
     }

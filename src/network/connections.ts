@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 
-/** Carries the id of a request on its reply. */
+/** Header that carries the id of a request on its reply. */
 export const requestIdHeader = "x-request-id";
-/** Names the fields of a request that had no effect. */
+/** Header that names the fields of a request that had no effect. */
 export const ignoredHeader = "x-citewell-ignored";
 
-/** One request, told when its answer is over. */
+/** Log record of a request, written when its answer is over. */
 export interface RequestLog {
-  /** When it came in: ISO 8601, on the wall clock. */
+  /** Time of arrival: ISO 8601, on the wall clock. */
   readonly time: string;
   /** The `x-request-id` of its reply. */
   readonly requestId: string;
@@ -62,12 +62,12 @@ export class Connections {
     });
   }
 
-  /** Requests that are being answered, with the one that asks. */
+  /** Number of requests being answered, including the caller's own. */
   get active(): number {
     return this.#open.size;
   }
 
-  /** Takes no more, gives those that are under way a while to end, and breaks what is left. */
+  /** Refuses new requests, gives running ones a grace period, and breaks the rest. */
   close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     return new Promise((closed) => {

@@ -1,42 +1,75 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { getRequestListener } from "@hono/node-server";
-import { type Context, Hono, type HonoRequest } from "hono";
+import { Hono } from "hono";
+import { routePath } from "hono/route";
+import { getPath } from "hono/utils/url";
 import { checkPort } from "../core/check-port.js";
-import { isRecord } from "../core/json.js";
+import { OptionsError } from "../core/errors.js";
+import { given } from "../core/given.js";
+import { checkFilter } from "../core/filter.js";
 import { resolve } from "../core/options.js";
-import type { KnowledgeBase } from "../knowledge-base/options.js";
-import { eventStream } from "../network/event-stream.js";
-import { readBody } from "../network/request-body.js";
-import { type Access, accessName, type AccessOf } from "./access.js";
-import { openApiDocument } from "./api/openapi.js";
+import type { KnowledgeBase, ReaderThreads } from "../knowledge-base/options.js";
+import { requestIdHeader } from "../network/connections.js";
+import { eventStream } from "../network/event-stream-response.js";
+import { accessName, CheckedAccess, hasRole, WrongAccess } from "./access.js";
+import { openApiDocument, type OperationGroup } from "./api/openapi.js";
+import { fieldsOf, queryFieldsOf, requireUnreadBytes } from "./api/request-fields.js";
+import {
+  type Asked,
+  type Environment,
+  incomingOf,
+  mountHint,
+  type NodeEnvironment,
+  publicPath,
+  type Serve,
+  wholePath,
+} from "./asked.js";
+import { Admission } from "./callers/admission.js";
+import type { Caller } from "./callers/caller.js";
+import { requireOpenIdPackages } from "./callers/jose.js";
+import { Keys } from "./callers/keys.js";
+import { AccessTokens } from "./callers/open-id.js";
+import { PageSignIn } from "./callers/page-sign-in.js";
+import { Provider } from "./callers/provider.js";
+import { mountSession } from "./callers/session-routes.js";
+import { operatorOperations, sessionOperations } from "./api/session-operations.js";
+import { type AuditedDeed, AuditLog } from "./operations/audit.js";
+import { Metrics } from "./operations/metrics.js";
+import { Probes } from "./operations/probes.js";
 import type { NumberedEvents, Reply, Route, RouteContext, RouteParts } from "./api/route.js";
-import { routes } from "./api/routes.js";
+import { routes, routeGroups } from "./api/routes.js";
 import { RunningAnswers } from "./api/running-answers.js";
 import { Uploads } from "./api/uploads.js";
 import { Refusal, refusalOf } from "./guard/refusal.js";
-import { RequestLimits } from "./guard/request-limits.js";
+import { CallerLimiter, type Counted } from "./guard/caller-limiter.js";
 import { reasonToRefuse, senderOf } from "./guard/same-origin.js";
-import { hasToken, isToken, sessionCookie } from "./guard/token.js";
-import { modelId, modelInfo, modelList, openAiFailure, serveChatCompletion } from "./neighbours/chat-completions.js";
+import { SignIns } from "./guard/sign-ins.js";
+import { addressOf as callerAddressOf } from "./guard/caller-address.js";
+import { cookieName } from "./guard/token.js";
+import { openAiOperations, uiMessageOperations } from "./neighbours/described-operations.js";
+import { serveChatCompletion } from "./neighbours/chat-completions.js";
+import { modelInfo, modelList, openAiFailure } from "./neighbours/openai-answer.js";
+import { readResponse, serveResponse } from "./neighbours/responses.js";
 import { serveUiMessages, uiMessagesFailure } from "./neighbours/ui-messages.js";
+import { apiPage } from "./page/api-page.js";
 import { pageServer } from "./page/serve-page.js";
-import { type HandlerOptions, handlerOptions, loopbackNames } from "./options.js";
+import { type HandlerOptions, handlerOptions, isGuardedBy, loopbackNames } from "./options.js";
 
-/** The doors of a knowledge base, for every server that takes a fetch-style handler. */
+/** The HTTP handlers of a knowledge base, for every server that takes a fetch-style handler. */
 export interface Handler {
-  /** Answers one request. */
+  /** Responds to one request; mount it for all methods. */
   readonly fetch: (request: Request, environment?: unknown) => Promise<Response>;
-  /** The same as a listener of `node:http`, which Express takes, too: before what reads bodies, and with the whole path in `url`. */
+  /** Like `fetch`, as a listener of `node:http`, which Express takes, too. */
   readonly node: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-  /** Stops the answers and uploads that are under way; answers are kept as far as they came. The knowledge base stays open. */
+  /**
+   * Takes no more questions, and ends the answers and uploads under way: answers have `closeGraceMs` to finish, and are then
+   * stopped and kept as far as they came. The knowledge base stays open.
+   */
   readonly close: () => Promise<void>;
 }
 
-/** A stream says that it is alive this often, so that nothing in between takes the connection for dead. */
+/** Interval of the keep-alive events of a stream, so that proxies do not drop the connection. */
 const keepAliveMs = 15_000;
-
-type Environment = { readonly Variables: { readonly access: Access } };
-type Asked = Context<Environment>;
 
 /**
  * Serves a knowledge base over HTTP: the API below `/api`, with its description at `/api/openapi.json`; what clients of
@@ -61,23 +94,43 @@ export function createHandler<Fields extends object>(
   // Filters of requests come as JSON, and are checked against the schema of the metadata at run time.
   const kb = typed as unknown as KnowledgeBase;
   const settings = resolve("createHandler", handlerOptions, options);
-  const { basePath, token, hosts, origins, limits, uploads, title, onError } = settings;
-  const access: AccessOf = settings.access ?? (() => ({ mayWrite: uploads !== undefined }));
-  const isGuarded = token !== undefined || settings.access !== undefined;
+  const { basePath, token, hosts, origins, limits, uploads, title, trustProxy, onError } = settings;
+  const access = new CheckedAccess(settings.access ?? (() => ({ role: uploads ? "manage" : "ask" })), onError);
+  const isGuarded = isGuardedBy(settings);
+  const readers =
+    settings.workers > 0 ? kb.readers({ workers: settings.workers, maxWaiting: limits.maxWaitingSearches }) : undefined;
   const answers = new RunningAnswers(limits.maxConcurrentAnswers);
-  const requests = new RequestLimits(limits.requestsPerMinute);
+  const limiter = new CallerLimiter();
+  const admission = admissionOf(settings, access);
+  const audit = settings.audit && new AuditLog(settings.audit, onError);
+  const probes = new Probes(kb, onError);
+  const figures = metricsOf(settings, kb, answers, readers);
   const parts: RouteParts = {
     kb,
     title,
     ask: options.ask ?? {},
-    answers,
+    metrics: figures?.metrics,
     onError,
     uploads: uploads && new Uploads(kb, uploads),
+    approvesWrites: (seen) => hasRole(seen, "manage") || (settings.access === undefined && !admission.isPersonal),
   };
   const trusted = { hosts: hosts ?? (isGuarded ? undefined : loopbackNames), origins };
-  // A mounted page is found with the slash at the end of its address and without it.
-  const app = new Hono<Environment>({ strict: false }).basePath(basePath);
+  const app = new Hono<Environment>({ getPath: (request) => wholePath(getPath(request), basePath) }).basePath(basePath);
+  const served = new Map<string, string[]>();
+  /** Serves a path, whose other methods are refused with those that there are. */
+  const on: Serve = (method, path, serve) => {
+    app.on(method, path, serve);
+    served.set(path, [...(served.get(path) ?? []), method]);
+  };
 
+  // Before the check of names: a probe addresses the container by an address of its own.
+  app.get("/livez", () => probes.live());
+  app.get("/readyz", () => probes.ready());
+  app.use(async (c, next) => {
+    const startedMs = performance.now();
+    await next();
+    figures?.metrics.request(c.req.method, routePath(c, -1), c.res.status, performance.now() - startedMs);
+  });
   app.use(async (c, next) => {
     const sender = senderOf(c.req.raw);
     const reason = reasonToRefuse(sender, trusted);
@@ -88,64 +141,129 @@ export function createHandler<Fields extends object>(
       allowOrigin(c.res.headers, sender.origin, c.req.raw.headers);
   });
   app.options("*", (c) => c.body(null, 204));
-  app.get("/api/openapi.json", (c) => c.json(openApiDocument(routes, title)));
-  if (token !== undefined) mountSession(app, token, `${basePath}/`);
+  const hasSessions = token !== undefined || admission.isPersonal;
+  const groups: readonly OperationGroup[] = [
+    ...routeGroups,
+    openAiOperations,
+    uiMessageOperations,
+    ...(hasSessions ? [sessionOperations] : []),
+    operatorOperations,
+  ];
+  let description: ReturnType<typeof openApiDocument> | undefined;
+  // It takes milliseconds, and whoever asks for it has not signed in.
+  const described = () => (description ??= openApiDocument(groups, { title, basePath }));
+  on("GET", "/api/openapi.json", (c) => c.json(described()));
+  on("GET", "/api", (c) => {
+    const isFolder = new URL(c.req.url).pathname.endsWith("/");
+    const { html, policy } = apiPage(described(), isFolder ? "openapi.json" : "api/openapi.json");
+    return c.html(html, 200, { "content-security-policy": policy, "referrer-policy": "no-referrer" });
+  });
+  if (figures) {
+    on("GET", "/metrics", async (c) => {
+      if (figures.token !== undefined) await admission.requireToken(c.req.raw, addressOf(c), figures.token);
+      return figures.metrics.reply();
+    });
+  }
+  if (hasSessions) mountSession(app, on, { admission, addressOf, record });
   for (const path of ["/api/*", "/v1/*"]) app.use(path, (c, next) => admit(c, next));
   for (const row of routes) {
     const path = row.path.replaceAll(/\{(\w+)\}/g, ":$1");
-    app.on(row.method, path, (c) => answer(c, row));
+    on(row.method, path, (c) => answer(c, row));
   }
-  app.post("/api/chat", async (c) => serveUiMessages(await fieldsOf(c.req, limits.maxBodyBytes), contextOf(c)));
+  on("POST", "/api/chat", async (c) => serveUiMessages(await jsonOf(c), contextOf(c)));
   // An answer ends with its reader, so that a page that is loaded again finds none to go on with.
-  app.get("/api/chat/:id/stream", (c) => c.body(null, 204));
-  app.post("/v1/chat/completions", async (c) => {
-    return serveChatCompletion(await fieldsOf(c.req, limits.maxBodyBytes), contextOf(c));
-  });
-  app.get("/v1/models", (c) => c.json(modelList()));
-  app.get(`/v1/models/${modelId}`, (c) => c.json(modelInfo()));
+  on("GET", "/api/chat/:id/stream", (c) => c.body(null, 204));
+  on("POST", "/v1/chat/completions", async (c) => serveChatCompletion(await jsonOf(c), contextOf(c)));
+  on("POST", "/v1/responses", async (c) => serveResponse(await jsonOf(c), contextOf(c)));
+  on("GET", "/v1/responses/:id", (c) => readResponse(c.req.param("id") ?? "", contextOf(c)));
+  on("GET", "/v1/models", (c) => c.json(modelList()));
+  on("GET", "/v1/models/:id", (c) => c.json(modelInfo(c.req.param("id"))));
   if (settings.page) {
     const page = pageServer();
-    app.get("/", (c) => page.html(c.req.raw));
+    on("GET", "/", (c) => page.html(c.req.raw, publicPath(c)));
     app.get("/page/*", async (c, next) => {
       const path = c.req.path.slice(`${basePath}/page/`.length);
       return (await page.file(c.req.raw, path)) ?? next();
     });
   }
+  for (const [path, methods] of served) {
+    app.all(path, (c) => {
+      const allowed = methods.includes("GET") ? [...methods, "HEAD"] : methods;
+      const message = `${c.req.path} is not served by ${c.req.method}, but by ${allowed.join(", ")}`;
+      throw new Refusal(405, "no-method", message, { allow: allowed.join(", ") });
+    });
+  }
   app.notFound((c) => {
-    throw new Refusal(404, "no-path", `Nothing is served at ${c.req.method} ${c.req.path}`);
+    throw new Refusal(404, "no-path", `Nothing is served at ${c.req.method} ${c.req.path}. ${mountHint(c, basePath)}`);
   });
   app.onError((error, c) => {
     const refusal = refusalOf(error);
-    if (refusal.status >= 500) onError?.(error);
+    if (refusal.status >= 500 && !(error instanceof WrongAccess)) onError?.(error);
+    if (auditedRefusals.has(refusal.status)) record(c, { event: "refusal", code: refusal.code });
+    figures?.metrics.failure(refusal.code);
     if (c.req.path.startsWith(`${basePath}/v1/`)) return openAiFailure(refusal);
     return c.req.path === `${basePath}/api/chat` ? uiMessagesFailure(refusal) : refused(refusal);
   });
 
   async function admit(c: Asked, next: () => Promise<void>): Promise<void> {
-    const isKnown = token === undefined || hasToken(c.req.raw, token);
-    const given = isKnown ? await access(c.req.raw) : undefined;
-    if (!given) throw unauthorized();
-    requests.admit(given.owner ?? addressOf(c) ?? accessName(given));
-    c.set("access", given);
+    const caller = await admission.admit(c.req.raw, addressOf(c));
+    c.set("caller", caller);
+    const counted = countedOf(c, caller);
+    limiter.admitRequest(counted);
     await next();
+    for (const [name, value] of Object.entries(limiter.headers(counted))) c.res.headers.set(name, value);
+  }
+
+  /** Callers that cannot be told apart by name are by address. */
+  function countedOf(c: Asked, { name, access: seen, limits: own }: Caller): Counted {
+    return { name: name ?? addressOf(c) ?? accessName(seen), limits: { ...limits, ...own } };
+  }
+
+  function record(c: Asked, deed: AuditedDeed, caller = c.var.caller): void {
+    const { outgoing } = (c.env ?? {}) as Partial<NodeEnvironment>;
+    const requestId = outgoing?.getHeader(requestIdHeader)?.toString();
+    audit?.record({
+      time: new Date().toISOString(),
+      ...given({ caller: caller?.name, address: addressOf(c), requestId }),
+      request: `${c.req.method} ${publicPath(c)}`,
+      ...deed,
+    });
+  }
+
+  function addressOf(c: Asked): string | undefined {
+    const connection = incomingOf(c)?.socket?.remoteAddress;
+    return callerAddressOf({ connection, forwardedFor: c.req.header("x-forwarded-for") ?? null }, trustProxy);
   }
 
   function contextOf(c: Asked): RouteContext {
-    const { access: given } = c.var;
-    const { filter } = given;
+    const caller = c.var.caller!;
+    const { access: seen } = caller;
+    const { filter } = seen;
+    const counted = countedOf(c, caller);
+    const documents = readers?.as(counted.name) ?? kb;
     return {
       ...parts,
+      answers: answers.forCaller(() => limiter.admitAnswer(counted)),
+      spent: (tokens) => limiter.spend(counted, tokens),
+      audit: (deed) => record(c, deed),
       request: c.req.raw,
-      access: given,
-      documents: filter === undefined ? kb : kb.scoped(filter),
+      access: seen,
+      documents: filter === undefined ? documents : documents.scoped(filter),
       passages: filter === undefined ? kb.store : kb.store.scoped(filter),
-      accessName: accessName(given),
+      accessName: accessName(seen),
     };
   }
 
+  function jsonOf(c: Asked) {
+    return fieldsOf(c.req, limits.maxBodyBytes, incomingOf(c));
+  }
+
   async function answer(c: Asked, row: Route): Promise<Response> {
-    const given = { ...(await fieldsOf(c.req, row.takesBytes === true ? 0 : limits.maxBodyBytes)), ...c.req.param() };
-    const fields = resolve(`${row.method} ${row.path}`, row.request, given);
+    if (row.takesBytes) requireUnreadBytes(c.req.raw, incomingOf(c));
+    const sent = { ...(row.takesBytes ? queryFieldsOf(c.req) : await jsonOf(c)), ...c.req.param() };
+    const fields = resolve(`${row.method} ${row.path}`, row.request, sent);
+    // Filters are checked here, since a stream of events that has begun has no status to refuse it with.
+    if (fields["filter"] !== undefined) checkFilter(`${row.method} ${row.path}: filter`, fields["filter"]);
     return responseTo(await row.serve(fields as never, contextOf(c)));
   }
 
@@ -155,52 +273,67 @@ export function createHandler<Fields extends object>(
     fetch,
     node: async (request, response) => listener(request, response),
     close: async () => {
+      probes.end();
       const ending = new Refusal(503, "closed", "The server is ending. The answer is kept as far as it came");
-      await Promise.all([answers.close(ending), parts.uploads?.close()]);
+      await Promise.all([answers.close(ending, settings.closeGraceMs), parts.uploads?.close()]);
+      await Promise.all([audit?.close(), readers?.close()]);
     },
   };
 }
 
-/** Lets a browser in that has the token, by a cookie. */
-function mountSession(app: Hono<Environment>, token: string, path: string): void {
-  app.post("/api/session", async (c) => {
-    const fields = await fieldsOf(c.req, 10_000);
-    if (!isToken(String(fields["token"]), token)) throw unauthorized();
-    return c.body(null, 204, { "set-cookie": sessionCookie(token, path) });
-  });
-  app.delete("/api/session", (c) => c.body(null, 204, { "set-cookie": sessionCookie(undefined, path) }));
-  app.get("/", async (c, next) => {
-    const given = c.req.query("token");
-    if (given === undefined || !isToken(given, token)) return next();
-    // The token leaves the address bar, and with it the history.
-    return c.body(null, 303, { location: path, "set-cookie": sessionCookie(token, path) });
-  });
+/** The figures of a server that keeps them, and the token that reads them, if one is needed. */
+function metricsOf(
+  { metrics, token, access, keys, openId }: HandlerOptions,
+  { store }: KnowledgeBase,
+  answers: RunningAnswers,
+  readers: ReaderThreads | undefined,
+): { readonly metrics: Metrics; readonly token: string | undefined } | undefined {
+  if (metrics === undefined || metrics === false) return undefined;
+  const own = metrics === true ? token : metrics.token;
+  if (own === undefined && (access ?? keys ?? openId) !== undefined) {
+    const message =
+      "Where callers are told apart, the figures need a token of their own: metrics: { token }. They are those of all callers";
+    throw new OptionsError("options", message, { call: "createHandler", option: "metrics" });
+  }
+  const state = {
+    store,
+    answersInProgress: () => answers.running,
+    searchesWaiting: () => readers?.waiting() ?? 0,
+    readers: () => readers?.threads() ?? 0,
+  };
+  return { metrics: new Metrics(state), token: own };
 }
 
-function unauthorized(): Refusal {
-  const message = "A token is needed, and a right one: send it as Authorization: Bearer …";
-  return new Refusal(401, "unauthorized", message, { "www-authenticate": "Bearer" });
-}
+/** Statuses of requests that were not let in, may not do what they ask for, or ask too often. */
+const auditedRefusals: ReadonlySet<number> = new Set([401, 403, 429]);
 
-/** The fields of a JSON body of at most `maxBytes`, or of the query where there is no such body. */
-async function fieldsOf(request: HonoRequest, maxBytes: number): Promise<Record<string, unknown>> {
-  if (maxBytes === 0 || request.method === "GET" || request.method === "DELETE") {
-    const query = Object.entries(request.queries());
-    return Object.fromEntries(query.map(([name, values]) => [name, values.length > 1 ? values : values[0]]));
+type Settings = ReturnType<typeof resolve<typeof handlerOptions>>;
+
+/** @throws OptionsError for two ways of knowing callers of which one would be ignored. */
+function admissionOf(settings: Settings, access: CheckedAccess): Admission {
+  const { keys, openId, groups, basePath, token, onError } = settings;
+  const shared = token !== undefined ? "token" : settings.access ? "access" : undefined;
+  const own = keys ? "keys" : openId ? "openId" : undefined;
+  if (own !== undefined && shared !== undefined) {
+    const message = `${own} and ${shared} cannot both say who a caller is: leave one out`;
+    throw new OptionsError("options", message, { call: "createHandler", option: own });
   }
-  const body = await readBody(request.raw, maxBytes);
-  if (!body) {
-    const message = `The request body must have at most ${maxBytes} bytes`;
-    throw new Refusal(413, "too-large", message, { connection: "close" });
+  if (groups && own === undefined) {
+    const message = "groups are those of keys and of people who sign in: give keys or openId, too";
+    throw new OptionsError("options", message, { call: "createHandler" });
   }
-  if (body.length === 0) return {};
-  try {
-    const fields: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
-    if (isRecord(fields)) return { ...fields };
-  } catch (error) {
-    throw new Refusal(400, "options", `The request body is not valid JSON: ${(error as Error).message}`);
-  }
-  throw new Refusal(400, "options", "The request body must be a JSON object");
+  if (openId) requireOpenIdPackages();
+  const person = openId && { options: openId, provider: new Provider(openId), groups, onError };
+  return new Admission({
+    token,
+    access,
+    signIns: new SignIns(),
+    keys: keys && new Keys({ book: keys, groups: groups ?? {}, onError }),
+    accessTokens: person && new AccessTokens(person),
+    pageSignIn: person?.options.page && new PageSignIn(person, person.options.page, cookieName),
+    // Behind a proxy, browsers may have another path than the handler.
+    cookiePath: openId?.page ? new URL(`${openId.page.url}/`).pathname : `${basePath}/`,
+  });
 }
 
 function responseTo(reply: Reply): Response {
@@ -225,16 +358,8 @@ function allowOrigin(headers: Headers, origin: string, asked: Headers): void {
   headers.set("access-control-allow-origin", origin);
   headers.set("access-control-allow-credentials", "true");
   headers.set("access-control-allow-methods", "GET, POST, PUT, PATCH, DELETE");
-  // Which headers say who a request is, `access` alone knows.
+  // Only `access` knows which headers identify the caller, so all are allowed.
   const wanted = asked.get("access-control-request-headers");
   if (wanted !== null) headers.set("access-control-allow-headers", wanted);
   headers.append("vary", "origin");
-}
-
-/** The address of the caller, where the server tells it. */
-function addressOf(c: Asked): string | undefined {
-  const bindings = c.env as
-    | { readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } } }
-    | undefined;
-  return bindings?.incoming?.socket?.remoteAddress;
 }

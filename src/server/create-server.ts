@@ -6,13 +6,16 @@ import { resolve } from "../core/options.js";
 import type { KnowledgeBase } from "../knowledge-base/options.js";
 import { Connections } from "../network/connections.js";
 import { createHandler } from "./create-handler.js";
-import { isOwnMachine, loopbackNames, type ServerOptions, serverOptions } from "./options.js";
+import { isGuardedBy, isOwnMachine, loopbackNames, type ServerOptions, serverOptions } from "./options.js";
 
 /** A running server. */
 export interface Server {
   /** Address of the page, without a slash at its end; the API is below it. */
   readonly url: string;
-  /** Takes no more requests, stops the answers, which are kept as far as they came, and frees the port. */
+  /**
+   * Refuses new requests and frees the port. Answers under way have `closeGraceMs` to finish, and are then stopped and kept as
+   * far as they came.
+   */
   readonly close: () => Promise<void>;
 }
 
@@ -20,26 +23,27 @@ export interface Server {
  * Serves a knowledge base on this machine: page and API, as `createHandler` has them. The knowledge base stays open when the
  * server is closed.
  *
- * @throws OptionsError for bad options, for an address that others reach without `token` or `access`, or when the port is taken.
+ * @throws OptionsError for bad options, for an address that others reach without `token`, `access`, `keys` or `openId`, or when the port is taken.
  * @example
  * ```ts
+ * import { randomBytes } from "node:crypto";
  * import { openKnowledgeBase } from "citewell";
  * import { createServer } from "citewell/server";
  * const kb = await openKnowledgeBase({ path: "./.citewell" });
- * const { url } = await createServer(kb, { port: 3000, host: "0.0.0.0", token: "secret" });
+ * const { url } = await createServer(kb, { port: 3000, host: "0.0.0.0", token: randomBytes(16).toString("hex") });
  * ```
  */
 export async function createServer<Fields extends object>(
   kb: KnowledgeBase<Fields>,
   options: ServerOptions = {},
 ): Promise<Server> {
-  const { port, host, closeGraceMs, log, ...settings } = resolve("createServer", serverOptions, options);
-  const isGuarded = settings.token !== undefined || settings.access !== undefined;
+  const { port, host, log, ...settings } = resolve("createServer", serverOptions, options);
+  const isGuarded = isGuardedBy(settings);
   if (!isGuarded && !isOwnMachine(host)) {
-    const message = `${host} can be reached from other machines: give a token, or say by access who may see what`;
+    const message = `${host} can be reached from other machines: give a token or keys, or say by access or openId who may see what`;
     throw new OptionsError("options", message, { call: "createServer", option: "host" });
   }
-  const { port: _port, host: _host, closeGraceMs: _grace, log: _log, ...given } = options;
+  const { port: _port, host: _host, log: _log, ...given } = options;
   const handler = createHandler(kb, isGuarded ? given : { hosts: [...loopbackNames, host], ...given });
   const server = createNodeServer((request, response) => void handler.node(request, response));
   const connections = new Connections(server, log);
@@ -56,7 +60,8 @@ export async function createServer<Fields extends object>(
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${taken}${settings.basePath}`,
     close: async () => {
-      const closed = connections.close(closeGraceMs);
+      // Stopped answers need a moment to reach their readers.
+      const closed = connections.close(settings.closeGraceMs + 1000);
       await handler.close();
       await closed;
     },

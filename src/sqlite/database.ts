@@ -55,7 +55,7 @@ export function endWal(database: Database): void {
   }
 }
 
-/** Opens the bytes of a SQLite file that nobody vouches for, in memory: its own functions and triggers do not run. */
+/** Opens the bytes of an untrusted SQLite file in memory: its own functions and triggers do not run. */
 export function openBytes(bytes: Uint8Array): Database {
   const copy = Buffer.from(bytes);
   // A file in WAL mode cannot be opened without the files beside it; these two bytes say the mode.
@@ -109,8 +109,8 @@ const comesCompiled = Number.parseInt(process.versions.node) >= 22;
 const sqlitePackages = comesCompiled ? [version13, version12] : [version12];
 
 /**
- * The native package, loaded when a database is first opened: whoever needs no store neither waits for it nor needs it
- * to have been built.
+ * The native package, loaded when a database is first opened: a process without a store neither waits for it nor needs
+ * it to be built.
  */
 export function loadSqlite(): typeof SQLite {
   if (loaded) return loaded;
@@ -156,7 +156,7 @@ export function isBusy(error: unknown): boolean {
 }
 
 function isSqliteError(error: unknown): error is InstanceType<typeof SQLite.SqliteError> {
-  // By its name: the package may not be loaded, or be loaded twice.
+  // Compare by name: the package may not be loaded, or be loaded twice.
   return error instanceof Error && error.name === "SqliteError" && "code" in error;
 }
 
@@ -174,16 +174,16 @@ export function asStoreError(path: string, error: unknown): unknown {
   const storeError = (code: "damaged" | "locked" | "disk", message: string) =>
     new StoreError(code, message, { cause: error, path });
   if (isSystemError(error)) {
-    const wayOut = isOutOfFiles(error)
+    const hint = isOutOfFiles(error)
       ? closeSomeFiles
       : "Check that the disk has room and that this process may write there, then try again";
-    return storeError("disk", `${error.message}. ${wayOut}; everything acknowledged is kept`);
+    return storeError("disk", `${error.message}. ${hint}; everything acknowledged is kept`);
   }
   if (!isSqliteError(error)) return error;
   const { code, message } = error;
   if (code.startsWith("SQLITE_NOTADB") || code.startsWith("SQLITE_CORRUPT")) {
-    const wayOut = "Restore it from a backup, or delete it and index again";
-    return storeError("damaged", `${path} is not a valid SQLite file (${message}). ${wayOut}`);
+    const hint = "Restore it from a backup, or delete it and index again";
+    return storeError("damaged", `${path} is not a valid SQLite file (${message}). ${hint}`);
   }
   if (isBusy(error)) {
     return storeError("locked", `${path} is in use by another process. Try again when that process is done`);
@@ -196,38 +196,37 @@ export function asStoreError(path: string, error: unknown): unknown {
   }
   const refusal = refusals.find(({ codes }) => codes.test(code));
   if (!refusal) return error;
-  const { problem, wayOut } = refusal;
-  return storeError("disk", `${path} ${problem} (${message}, ${code}). ${wayOut}; everything acknowledged is kept`);
+  const { problem, hint } = refusal;
+  return storeError("disk", `${path} ${problem} (${message}, ${code}). ${hint}; everything acknowledged is kept`);
 }
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   if (!(error instanceof Error) || error instanceof CitewellError) return false;
-  // A module of our own that is loaded when it is needed may be the file too many: that error has neither.
+  // Loading one of our own modules late may exceed the limit of open files: that error has neither.
   return ("syscall" in error && "errno" in error) || isOutOfFiles(error);
 }
 
 /** SQLite's codes for errors of the operating system, and the way out of each. */
 const refusals = [
-  { codes: /^SQLITE_FULL$/, problem: "cannot grow: the disk is full", wayOut: "Free some space and try again" },
+  { codes: /^SQLITE_FULL$/, problem: "cannot grow: the disk is full", hint: "Free some space and try again" },
   {
     codes: /^SQLITE_READONLY_(DIRECTORY|RECOVERY|CANTINIT|ROLLBACK)/,
     problem: "was not closed by whoever wrote last, so that reading it needs write permission",
-    wayOut: "Open and close it once as a user who may write in its folder",
+    hint: "Open and close it once as a user who may write in its folder",
   },
   {
     codes: /^SQLITE_READONLY/,
     problem: "cannot be written",
-    wayOut: "Give this user write permission on the file and its folder",
+    hint: "Give this user write permission on the file and its folder",
   },
   {
     codes: /^SQLITE_(CANTOPEN|PERM|AUTH)/,
     problem: "cannot be opened",
-    wayOut:
-      "Check that its folder exists, that this user may read it (and write it, if whoever wrote last did not close it), and that the process may open more files",
+    hint: "Check that its folder exists, that this user may read it (and write it, if whoever wrote last did not close it), and that the process may open more files",
   },
   {
     codes: /^SQLITE_(IOERR|PROTOCOL|NOLFS)/,
     problem: "could not be read or written",
-    wayOut: "Check that the disk is healthy, has room, and allows files of this size, then try again",
+    hint: "Check that the disk is healthy, has room, and allows files of this size, then try again",
   },
 ] as const;

@@ -1,7 +1,15 @@
 import { z } from "zod";
 import type { Filter } from "../core/filter.js";
-import { optionsOf } from "../core/options.js";
-import type { CloseOptions, ReadCall, RetrieveCall, Store, StoreWrite, VerifyOptions } from "../core/ports.js";
+import { narrowingOption, optionsOf } from "../core/options.js";
+import type {
+  CloseOptions,
+  ReadCall,
+  RetrieveCall,
+  SimilarWordsCall,
+  Store,
+  StoreWrite,
+  VerifyOptions,
+} from "../core/ports.js";
 
 // The options of a store's methods. What other checks look at, such as filters and documents, passes as it is.
 const given = <Value>() => z.custom<Value>(() => true).optional();
@@ -9,16 +17,25 @@ const signal = z.instanceof(AbortSignal).optional();
 
 export const retrieveCall = optionsOf<RetrieveCall>()({
   count: z.int().min(1),
-  filter: given<Filter>(),
+  filter: narrowingOption(z.custom<Filter>(() => true)),
   signal,
   deadlineMs: z.number().optional(),
   onFailedAttempt: given<NonNullable<RetrieveCall["onFailedAttempt"]>>(),
 });
 
-export const readCall = optionsOf<ReadCall>()({ filter: given<Filter>() });
+export const similarWordsCall = optionsOf<SimilarWordsCall>()({
+  count: retrieveCall.shape.count,
+  unfinished: z.boolean().default(false),
+  filter: retrieveCall.shape.filter,
+  signal,
+  deadlineMs: retrieveCall.shape.deadlineMs,
+  onFailedAttempt: retrieveCall.shape.onFailedAttempt,
+});
+
+export const readCall = optionsOf<ReadCall>()({ filter: narrowingOption(z.custom<Filter>(() => true)) });
 
 export const documentsFilter = optionsOf<NonNullable<Parameters<Store["documents"]>[0]>>()({
-  source: z.string().optional(),
+  source: narrowingOption(z.string()),
   after: z.string().optional(),
   limit: z.int().min(1).optional(),
 });

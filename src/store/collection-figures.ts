@@ -11,7 +11,7 @@ export interface SampledChunk {
   readonly vector: Float32Array;
 }
 
-/** What charts of a collection are drawn from. The store keeps no times, so that its order of writing stands for them. */
+/** Data for charts of a collection. The store keeps no times, so the order of writing stands in for them. */
 export interface CollectionFigures {
   /** Tokens of each chunk, in the order of writing. */
   readonly chunkTokens: readonly number[];

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { z } from "zod";
 import { asError, OptionsError, StoreError } from "../core/errors.js";
@@ -21,6 +20,7 @@ import type {
 } from "../core/ports.js";
 import { unlessAborted } from "../core/stream.js";
 import type { Metadata } from "../core/types.js";
+import { refuseLostFile } from "./database/file-identity.js";
 import { asStoreError, type Database, endWal } from "../sqlite/database.js";
 import { closeOptions, storeWrite } from "./call-options.js";
 import type { Conversations, KeepsConversations } from "./conversations/conversations.js";
@@ -56,6 +56,8 @@ export interface EmbeddedStoreParts<Space extends string> {
   readonly folder: StoreFolder;
   /** Open, with its tables. The store closes it. */
   readonly database: Database;
+  /** `fileIdentity` of the database. */
+  readonly identity: string | undefined;
   readonly id: string;
   readonly space: Space;
   /** Length of the vectors, if the embedder knows it. */
@@ -78,6 +80,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
   readonly dense: Retriever;
   readonly lexical: Retriever;
   readonly latent?: Retriever;
+  readonly similarWords: NonNullable<Store["similarWords"]>;
   readonly document: Store["document"];
   readonly documentInfo: Store["documentInfo"];
   readonly documents: Store["documents"];
@@ -98,7 +101,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
   readonly #pendingCalls = new Set<Promise<unknown>>();
   #dimension: number | undefined;
   #writer: WriterThread | undefined;
-  /** Who keeps the write lock beyond single writes. */
+  /** Claims that keep the write lock beyond single writes. */
   #claims = 0;
   #lettingGo: NodeJS.Timeout | undefined;
   /** The changes acknowledged so far: while no other process writes, a search need not see more. */
@@ -137,10 +140,15 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
             (await this.#latent!).search(text, count, filter, this.#searchPosition()),
         }),
       },
+      ...(wanted && { latentWeight: async () => (await this.#latent!).weight }),
+      stems: async (near, count, filter) =>
+        (await this.#lexical).similarStems(near, count, { filter, upTo: this.#searchPosition() }),
       use: (work) => this.#use(work),
     });
-    const { dense, lexical, latent, document, documentInfo, documents, hits } = this.#reading.within(undefined);
+    const { dense, lexical, latent, similarWords, document, documentInfo, documents, hits } =
+      this.#reading.within(undefined);
     if (latent) this.latent = latent;
+    this.similarWords = similarWords!;
     [this.dense, this.lexical, this.hits] = [dense, lexical, hits];
     [this.document, this.documentInfo, this.documents] = [document, documentInfo, documents];
     // Loading begins at once, beside the embedding of the first question. A failure shows at the first use.
@@ -231,7 +239,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
       this.#writes.run(async () => {
         const { verifyStore } = await import("./verify/verify-store.js");
         const dense = this.#dense;
-        // What could not be opened is no index that would have to begin again; what is wrong with it is found in its files.
+        // An index that failed to open needs no restart; `verifyStore` finds its problem in its files.
         const lexical = await this.#lexical.catch(() => ({ beginAgain() {} }));
         return verifyStore({ location, folder, id, dense, lexical, withLock }, options);
       }),
@@ -350,22 +358,17 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
   #startWriter(): WriterThread {
     const { location, generation, folder, dimension, writerModule } = this.#parts;
     const { path, databasePath } = folder;
-    if (!existsSync(databasePath)) {
-      throw new StoreError(
-        "closed",
-        `${databasePath} was deleted since the store was opened. Close it and open it again`,
-        { path: databasePath },
-      );
-    }
+    const { identity } = this.#parts;
+    refuseLostFile(databasePath, identity);
     deleteStaleIndexes(path, () => this.#changes.head());
-    const start = { location, generation, databasePath, folder: path, space: this.space };
+    const start = { location, generation, databasePath, identity, folder: path, space: this.space };
     return new WriterThread({ ...start, ...(dimension !== undefined && { dimension }) }, writerModule);
   }
 
   /**
    * Brings the indexes up to date. A failure shows again at the next search, which reports it. A run of writes trains the
-   * latent model once, when it ends; whoever writes without a claim, as soon as it is due. Closing then has nothing to train,
-   * so that the store finds the same before and after it.
+   * latent model once, when it ends; a write without a claim trains it as soon as it is due. Closing then has nothing to
+   * train, so that the store finds the same before and after it.
    */
   async #prepareIndexes(): Promise<void> {
     await Promise.allSettled([

@@ -1,15 +1,20 @@
 import { existsSync } from "node:fs";
-import { resolve as resolvePath } from "node:path";
 import { OptionsError, StoreError } from "../core/errors.js";
 import { databasePathIn } from "./database/store-folder.js";
 import { generationFolder, readPointer, type StorePointer, writePointer } from "./database/store-pointer.js";
 import { WriteLock } from "./database/write-lock.js";
-import { isDatabaseAddress } from "./open-store-at.js";
+import { isDatabaseAddress, storeFolder } from "./store-address.js";
 
 /**
- * Makes the store from before the last migration the current one again. Called once more, it goes forward again.
+ * Switches back to the store from before the last migration. A second call switches forward again.
  *
  * @throws StoreError `missing` when there is none, `locked` while another process writes; OptionsError for a database.
+ * @example
+ * ```ts
+ * import { migrateBack, migrateKnowledgeBase } from "citewell";
+ * await migrateKnowledgeBase({ path: "./.citewell", chunk: { maxTokens: 256 } });
+ * migrateBack("./.citewell");
+ * ```
  */
 export function migrateBack(path: string): void {
   const folder = migratedFolder(path);
@@ -29,7 +34,7 @@ export function migrateBack(path: string): void {
 
 /** @throws OptionsError for a database, whose store is rebuilt on the way through a folder. */
 export function migratedFolder(path: string): string {
-  if (!isDatabaseAddress(path)) return resolvePath(path);
+  if (!isDatabaseAddress(path)) return storeFolder(path);
   const message =
     "a store in a database is not migrated in its place. Copy it to a folder, migrate that, and copy it to a new database: " +
     "citewell copy postgres://… ./moving, citewell migrate --store ./moving --embedding-model …, citewell copy ./moving " +

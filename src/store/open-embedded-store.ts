@@ -1,14 +1,16 @@
 import { existsSync, statSync } from "node:fs";
-import { dirname, resolve as resolvePath } from "node:path";
+import { dirname } from "node:path";
 import { StoreError, OptionsError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import type { Embedder, Store } from "../core/ports.js";
 import { asStoreError, type Database, guarded, lookupCacheBytes, openForReading } from "../sqlite/database.js";
 import { checkSpace, isEmpty, prepareSchema, readMeta } from "./database/schema.js";
+import { fileIdentity } from "./database/file-identity.js";
 import { databasePathIn, prepareFolder, removeIfUnused } from "./database/store-folder.js";
 import { generationFolder, readPointer } from "./database/store-pointer.js";
 import { lastSavedLabel } from "./derived/saved-index.js";
 import { EmbeddedStore } from "./embedded-store.js";
+import { storeFolder } from "./store-address.js";
 import { storeOptions, type StoreOptions } from "./store-options.js";
 
 /** Settings that only tests and migrations use. */
@@ -28,7 +30,7 @@ export async function openEmbeddedStore<const Space extends string>(
   { graphModule, writerModule, ...internals }: StoreInternals = {},
 ): Promise<Store<Space>> {
   const resolved = resolve("openStore", storeOptions, options);
-  const location = resolvePath(path);
+  const location = storeFolder(path);
   refuseFiles(location);
   const generation = internals.generation ?? guarded(location, () => readPointer(location)).current;
   const place = generationFolder(location, generation);
@@ -52,6 +54,7 @@ export async function openEmbeddedStore<const Space extends string>(
       generation,
       folder,
       database,
+      identity: fileIdentity(databasePath),
       id: readMeta(database, "store")!,
       space,
       dimension,
@@ -65,7 +68,7 @@ export async function openEmbeddedStore<const Space extends string>(
       try {
         removeIfUnused(folder);
       } catch {
-        // The first error says more.
+        // The first error is more informative.
       }
     }
     throw asStoreError(databasePath, error);
@@ -95,9 +98,9 @@ function checkDimension(stored: string | undefined, wanted: number | undefined, 
 
 /** @throws OptionsError when the path, or a folder that it leads through, is a file. */
 function refuseFiles(location: string): void {
-  for (let at = location; at !== dirname(at); at = dirname(at)) {
-    if (!existsSync(at) || !statSync(at).isFile()) continue;
-    const what = at === location ? `${at} is a file` : `There can be no store at ${location}: ${at} is a file`;
+  for (let index = location; index !== dirname(index); index = dirname(index)) {
+    if (!existsSync(index) || !statSync(index).isFile()) continue;
+    const what = index === location ? `${index} is a file` : `There can be no store at ${location}: ${index} is a file`;
     throw new OptionsError("options", `${what}. A store is a folder: name another path`, { call: "openStore" });
   }
 }

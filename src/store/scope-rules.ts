@@ -4,7 +4,7 @@ import { bothFilters, checkFilter, type Filter } from "../core/filter.js";
 import { checkFields } from "./database/filter-fields.js";
 
 export interface ScopeRulesOptions {
-  /** For messages: where the store is. */
+  /** Location of the store, for messages. */
   readonly location: string;
   /** Whether reading without a scope is refused. */
   readonly requireScope: boolean;

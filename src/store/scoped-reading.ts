@@ -2,7 +2,9 @@ import type { Filter } from "../core/filter.js";
 import { resolve } from "../core/options.js";
 import type { DocumentWrite, Found, RetrievalQuery, RetrieveCall, Retriever, Searchable } from "../core/ports.js";
 import type { Placement } from "../core/types.js";
-import { documentsFilter, readCall, retrieveCall } from "./call-options.js";
+import { type NearStems, nearStems } from "../text/words/similar-words.js";
+import { wordOfStem } from "../text/words/word-terms.js";
+import { documentsFilter, readCall, retrieveCall, similarWordsCall } from "./call-options.js";
 import type { StoreReader } from "./database/store-reader.js";
 import type { Ranking } from "./derived/top-k.js";
 import type { ScopeRules } from "./scope-rules.js";
@@ -13,6 +15,8 @@ export interface ScopedReadingOptions {
   readonly rules: ScopeRules;
   readonly reader: StoreReader;
   readonly search: { readonly dense: Search; readonly lexical: Search; readonly latent?: Search | undefined };
+  readonly latentWeight?: () => Promise<number | undefined>;
+  readonly stems: (near: NearStems, count: number, filter: Filter | undefined) => Promise<readonly string[]>;
   /** Runs work while the store is open. */
   readonly use: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
@@ -29,12 +33,25 @@ export class ScopedReading {
 
   within(
     scope: Filter | undefined,
-  ): Pick<Searchable, "dense" | "lexical" | "latent" | "document" | "documentInfo" | "documents" | "hits"> {
-    const { reader, search, use } = this.#options;
+  ): Pick<
+    Searchable,
+    "dense" | "lexical" | "latent" | "similarWords" | "document" | "documentInfo" | "documents" | "hits"
+  > {
+    const { reader, search, stems, use, latentWeight } = this.#options;
     return {
       dense: this.#retriever("dense", scope, search.dense),
       lexical: this.#retriever("lexical", scope, search.lexical),
-      ...(search.latent && { latent: this.#retriever("latent", scope, search.latent) }),
+      ...(search.latent && {
+        latent: { ...this.#retriever("latent", scope, search.latent), ...(latentWeight && { weight: latentWeight }) },
+      }),
+      similarWords: (word, call) =>
+        use(async () => {
+          const { count, unfinished, filter, signal } = resolve("similarWords", similarWordsCall, call);
+          signal?.throwIfAborted();
+          const found = await stems(nearStems(word, unfinished), count, this.#rules.effective(scope, filter));
+          signal?.throwIfAborted();
+          return found.map(wordOfStem);
+        }),
       document: (uri, call = {}) =>
         use(async () => {
           const filter = this.#rules.effective(scope, resolve("document", readCall, call).filter);
@@ -94,8 +111,9 @@ export class ScopedReading {
 
   #found(by: string, { labels, scores }: Ranking): Found[] {
     const found: Found[] = [];
-    this.#options.reader.chunkIds(labels).forEach((chunkId, at) => {
-      if (chunkId !== undefined) found.push(new FoundChunk(chunkId, new RankedBy(by, found.length + 1, scores[at]!)));
+    this.#options.reader.chunkIds(labels).forEach((chunkId, index) => {
+      if (chunkId !== undefined)
+        found.push(new FoundChunk(chunkId, new RankedBy(by, found.length + 1, scores[index]!)));
     });
     return found;
   }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { optionsOf } from "../core/options.js";
+import { observerOption, optionsOf } from "../core/options.js";
 
 export interface StoreOptions {
   /** Create the store if there is none. Default: true. */
@@ -40,7 +40,7 @@ export interface StoreOptions {
   /**
    * Whether to keep a model of the store's own texts (latent semantic analysis, 128 directions) as a third side of hybrid
    * search, beside the indexes: trained in a second or two once there are 20 chunks, and again when the store closes with half
-   * as many more; new chunks are found by it at once. `auto`: from 1,200 chunks on, and only where it explains enough of them to help.
+   * as many more; new chunks are found by it at once. `auto`: from 512 chunks on, and only where it answers questions made of their texts well enough to help.
    * Default: false.
    */
   readonly latent?: boolean | "auto";
@@ -67,9 +67,7 @@ export const storeOptions = optionsOf<StoreOptions>()({
   latent: z.union([z.boolean(), z.literal("auto")]).default(false),
   metadata: z.instanceof(z.ZodObject).optional(),
   requireScope: z.boolean().default(false),
-  onWarning: z
-    .custom<(message: string) => void>((value) => typeof value === "function", "expected a function")
-    .optional(),
+  onWarning: observerOption<(message: string) => void>("onWarning").optional(),
 });
 
 /** The options with their defaults. @internal */

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
-import { resolve as resolvePath } from "node:path";
 import { StoreError } from "../core/errors.js";
 import { guarded, openForReading } from "../sqlite/database.js";
 import { prepareSchema, readMeta } from "./database/schema.js";
 import { databasePathIn } from "./database/store-folder.js";
 import { savedQuantization } from "./dense/dense.js";
 import { latentFigures, type LatentFigures } from "./latent/latent-index.js";
+import { storeFolder } from "./store-address.js";
 import { generationFolder, readPointer } from "./database/store-pointer.js";
 
 /**
@@ -14,7 +14,7 @@ import { generationFolder, readPointer } from "./database/store-pointer.js";
  * @throws StoreError `missing` when there is no store.
  */
 export function storedSpace(path: string): string | undefined {
-  const folder = resolvePath(path);
+  const folder = storeFolder(path);
   const databasePath = databasePathIn(generationFolder(folder, guarded(folder, () => readPointer(folder)).current));
   if (!existsSync(databasePath)) {
     throw new StoreError("missing", `There is no store at ${folder}`, { path: folder });
@@ -32,12 +32,12 @@ export function storedSpace(path: string): string | undefined {
 
 /** The latent model that is saved with the store in a folder; undefined where none is. */
 export function storedLatentModel(path: string): LatentFigures | undefined {
-  const folder = resolvePath(path);
+  const folder = storeFolder(path);
   return latentFigures(generationFolder(folder, guarded(folder, () => readPointer(folder)).current));
 }
 
 /** How the saved graph of the store in a folder keeps vectors; undefined where none is saved. */
 export function storedQuantization(path: string): "none" | "int8" | "int4" | undefined {
-  const folder = resolvePath(path);
+  const folder = storeFolder(path);
   return savedQuantization(generationFolder(folder, guarded(folder, () => readPointer(folder)).current));
 }

@@ -18,16 +18,25 @@ export interface SentCall {
   readonly argument: unknown;
 }
 
+/** Says that nobody waits for the call with that id any more. */
+export interface CancelledCall {
+  readonly cancelled: number;
+}
+
 /** The answer to the call with that id. */
 export type SentAnswer =
   | { readonly answered: number; readonly result: unknown }
   | { readonly answered: number; readonly error: SentError };
 
-/** What a thread says first, when it has read its modules. */
+/** First message of a thread, sent when it has read its modules. */
 export const startedMessage = "started";
 
 export function isCall(message: unknown): message is SentCall {
   return typeof message === "object" && message !== null && "call" in message;
+}
+
+export function isCancelled(message: unknown): message is CancelledCall {
+  return typeof message === "object" && message !== null && "cancelled" in message;
 }
 
 export function isAnswer(message: unknown): message is SentAnswer {

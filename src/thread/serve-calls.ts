@@ -1,17 +1,26 @@
-import { type Calls, isCall, type SentAnswer, type SentCall, serialiseError, startedMessage } from "./calls.js";
+import {
+  type Calls,
+  isCall,
+  isCancelled,
+  type SentAnswer,
+  type SentCall,
+  serialiseError,
+  startedMessage,
+} from "./calls.js";
 
-/** Where calls arrive: the port of a thread, or what stands for it in a process. */
+/** Port where calls arrive: that of a thread, or its counterpart in a process. */
 export interface CallPort {
   on(event: "message", listener: (message: unknown) => void): unknown;
   postMessage(message: unknown): void;
-  /** Is missing in threads of Deno. */
+  /** Missing in threads of Deno. */
   readonly close?: () => void;
 }
 
-/** One handler for each call. */
+/** One handler for each call. Its signal is aborted when nobody waits for the result any more. */
 export type Handlers<Known extends Calls> = {
   readonly [Name in keyof Known]: (
     argument: Known[Name]["argument"],
+    signal: AbortSignal,
   ) => Known[Name]["result"] | Promise<Known[Name]["result"]>;
 };
 
@@ -26,11 +35,16 @@ export function serveCalls<Known extends Calls>(
   handlers: Handlers<Known>,
   last?: keyof Known & string,
 ): void {
+  const pending = new Map<number, AbortController>();
   const answer = async ({ call, id, argument }: SentCall): Promise<SentAnswer> => {
+    const cancelling = new AbortController();
+    pending.set(id, cancelling);
     try {
-      return { answered: id, result: await handlers[call]!(argument) };
+      return { answered: id, result: await handlers[call]!(argument, cancelling.signal) };
     } catch (error) {
       return { answered: id, error: serialiseError(error) };
+    } finally {
+      pending.delete(id);
     }
   };
   const serve = async (message: SentCall) => {
@@ -41,6 +55,7 @@ export function serveCalls<Known extends Calls>(
   };
   port.on("message", (message: unknown) => {
     if (isCall(message)) void serve(message);
+    else if (isCancelled(message)) pending.get(message.cancelled)?.abort();
   });
   port.postMessage(startedMessage);
 }

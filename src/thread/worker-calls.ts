@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { type ResourceLimits, type Transferable, Worker } from "node:worker_threads";
 import { OptionsError } from "../core/errors.js";
-import { type Calls, deserialiseError, isAnswer, type SentCall, startedMessage } from "./calls.js";
+import { type CancelledCall, type Calls, deserialiseError, isAnswer, type SentCall, startedMessage } from "./calls.js";
 
 /**
  * Enough for texts of several hundred megabytes and everything derived from them. These threads create short-lived objects
@@ -109,18 +109,23 @@ export class WorkerCalls<Known extends Calls> {
     return this.#failure;
   }
 
+  /** @param signal tells the thread that nobody waits any more; the call still ends when the thread has answered. */
   call<Name extends keyof Known & string>(
     name: Name,
     argument: Known[Name]["argument"],
     transfer: readonly Transferable[] = [],
+    signal?: AbortSignal,
   ): Promise<Known[Name]["result"]> {
     if (this.#failure) return Promise.reject(this.#failure);
     const id = this.#nextId++;
-    return new Promise<unknown>((resolve, reject) => {
+    const cancel = () => this.tell({ cancelled: id } satisfies CancelledCall);
+    signal?.addEventListener("abort", cancel, { once: true });
+    const answered = new Promise<unknown>((resolve, reject) => {
       this.#worker.postMessage({ call: name, id, argument } satisfies SentCall, transfer);
       this.#worker.ref();
       this.#pending.set(id, { resolve, reject });
     });
+    return signal ? answered.finally(() => signal.removeEventListener("abort", cancel)) : answered;
   }
 
   /** Sends a message that needs no answer. A thread that has ended gets none. */

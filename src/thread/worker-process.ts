@@ -41,7 +41,7 @@ export function startProcess(module: URL, heapMegabytes: number): CalledWorker {
       channel?.unref?.();
     },
     terminate: () => {
-      // Whoever waits for its end has nothing else that keeps this process alive until then.
+      // A caller that awaits its end may have nothing else to keep this process alive until then.
       child.ref();
       kill();
       return closed;

@@ -1,5 +1,5 @@
 import { operations } from "../contract/operations.js";
-import type { ServiceProfile } from "../contract/services/services.js";
+import type { ServiceProfile } from "../dialects/service-profile.js";
 import { OptionsError } from "../core/errors.js";
 
 const contractEnds = [...Object.values(operations).map(({ path }) => path), "/llm/v1"];
@@ -23,8 +23,35 @@ export function normaliseBaseUrl(given: string, extraPaths: readonly string[] = 
   if (url.search !== "" || url.hash !== "") refuse("must not have a query or a fragment");
   let path = url.pathname.replace(/\/+$/, "");
   const own = profile ? [...Object.values(profile.paths), ...(profile.addressEnds ?? [])] : contractEnds;
-  const end = [...extraPaths, ...own].find((tail) => path.endsWith(tail));
-  if (end !== undefined) path = path.slice(0, -end.length).replace(/\/+$/, "");
+  const ends = [...extraPaths, ...own].map((tail) => endOf(path, tail));
+  const longest = ends.reduce((one, other) => (other.length > one.length ? other : one), "");
+  if (longest !== "") path = path.slice(0, -longest.length).replace(/\/+$/, "");
   const version = profile?.baseUrl === undefined ? "" : new URL(profile.baseUrl).pathname.replace(/\/$/, "");
   return url.origin + (path === "" ? version : path);
+}
+
+/**
+ * The end of a path that a tail describes, in letters of any case, in which `{model}` is any one segment; empty when it does not
+ * end so.
+ */
+function endOf(path: string, tail: string): string {
+  const segments = path.split("/").slice(-tail.split("/").length + 1);
+  const matches = tail
+    .split("/")
+    .slice(1)
+    .every(
+      (wanted, place) =>
+        wanted === segments[place]?.toLowerCase() || (wanted === "{model}" && segments[place] !== undefined),
+    );
+  return matches ? `/${segments.join("/")}` : "";
+}
+
+/** An address without the version of the interface in its query, as Azure's portal shows it, and that version. */
+export function withoutApiVersion(address: string): { readonly address: string; readonly apiVersion?: string } {
+  if (!URL.canParse(address)) return { address };
+  const url = new URL(address);
+  const apiVersion = url.searchParams.get("api-version");
+  if (apiVersion === null || !/^[\w.-]+$/.test(apiVersion)) return { address };
+  url.searchParams.delete("api-version");
+  return { address: url.href, apiVersion };
 }

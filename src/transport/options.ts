@@ -6,11 +6,11 @@ import { mediaLinkHours, type VideoStatus, videoStatuses } from "../contract/vid
 import { OptionsError } from "../core/errors.js";
 import { isRecord } from "../core/json.js";
 import type { Price } from "../core/types.js";
-import { optionsOf, resolve } from "../core/options.js";
+import { listOption, observerOption, optionsOf, resolve } from "../core/options.js";
 import type { TransportEvent } from "./calls/events.js";
 import type { OperationName } from "../contract/operations.js";
-import { type ServiceName, serviceNames, serviceProfile } from "../contract/services/services.js";
-import { normaliseBaseUrl } from "./base-url.js";
+import { type ServiceName, serviceAt, serviceNames, serviceProfile } from "../dialects/services.js";
+import { normaliseBaseUrl, withoutApiVersion } from "./base-url.js";
 
 const Path = z.string().startsWith("/").optional();
 const TaskPath = z
@@ -25,9 +25,9 @@ const Model = optionsOf<ModelInfo>()({
   family: z.enum(["Q3", "D", "S"]).optional(),
   maxInputTokens: z.int().min(1).optional(),
   dimension: z.int().min(1).optional(),
-  dimensions: z.array(z.int().min(1)).min(1).readonly().optional(),
+  dimensions: listOption(z.array(z.int().min(1)).min(1)).optional(),
   contextTokens: z.int().min(1).optional(),
-  videoFeatures: z.array(z.enum(videoFeatures)).readonly().optional(),
+  videoFeatures: listOption(z.array(z.enum(videoFeatures))).optional(),
 });
 
 /** `error` refuses the request, `warn` sends it and reports a `warning` event, `off` sends it. */
@@ -37,9 +37,9 @@ type Strictness = "off" | "warn" | "error";
 const isDispatcher = (value: unknown): boolean =>
   typeof (value as { readonly dispatch?: unknown } | null)?.dispatch === "function";
 
-/** A dispatcher of undici 7, as far as it is called here: a program that has none need not read the types of undici. */
+/** The called part of an undici 7 dispatcher: a program without one need not load the types of undici. */
 export interface RequestDispatcher {
-  /** Sends a request and tells its answer to the handler, both as undici names their fields; whether it takes more. */
+  /** Sends a request and passes its answer to the handler, with undici's field names; returns whether it takes more. */
   dispatch(request: object, handler: object): boolean;
 }
 
@@ -52,17 +52,24 @@ export interface TransportOptions {
   /**
    * The service's address: the contract's `{base_url}`, or what the service itself calls its base address. A trailing slash,
    * `/llm/v1` or an operation's whole path are taken off. Default: the address of the service's own users
-   * (`https://api.openai.com/v1`, `http://localhost:11434/v1`); `contract` and `azure-openai` have none.
+   * (`https://api.openai.com/v1`, `http://localhost:11434/v1`); `contract`, `bedrock` and those of Azure have none. An address of
+   * Azure may be pasted with its deployment, `?api-version=…`, or `/openai/v1`, which is the v1 API.
    */
   readonly baseUrl?: string;
-  /** Sent as `Authorization: Bearer …`, to `azure-openai` as `api-key`. Default: no key. Never shown again. */
+  /**
+   * Sent as `Authorization: Bearer …`, to those of Azure as `api-key`. Never shown again. The contract requires it; services on
+   * one's own machine and gateways that sign requests themselves have none, and others answer 401. Default: no key.
+   */
   readonly apiKey?: string;
   /**
    * Headers of every request beside the transport's own, such as `{ "openai-organization": "org-…" }`. Their values are
    * kept out of messages and cassettes as the key is. Headers that belong to the transport are refused. Default: none.
    */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Version of the interface in the query of every request; only for `azure-openai`. Default: `2024-10-21`. */
+  /**
+   * Version of the interface in the query of every request; only for `azure-openai` and `azure-openai-v1`. Default: that of the
+   * address, else for `azure-openai` `2024-10-21`.
+   */
   readonly apiVersion?: string;
   /**
    * Paths below `baseUrl` by operation, where they differ from those of `service`; `videoTask` and `cancelVideoTask` with
@@ -138,7 +145,7 @@ export interface TransportOptions {
   /** The method that queries a video task. The contract does not say; services of its shape use `GET`, the default. */
   readonly videoQueryMethod?: "GET" | "POST";
   /**
-   * Which creations of a video are sent again: those that surely never arrived or were turned away (`safe`), or none
+   * Creations of a video to send again: those that surely never arrived or were turned away (`safe`), or none
    * (`never`). With `always` also those that may have arrived: the same video may then be made, and paid for, as often
    * as it was sent. Default: `safe`.
    */
@@ -194,7 +201,7 @@ export interface TransportOptions {
   readonly telemetry?: boolean;
   /** Names the service in spans and metrics (`gen_ai.provider.name`). Default: by `service`, for the contract `citewell`. */
   readonly providerName?: string;
-  /** Hears of every request, retry, cool-down and end of a call. Must not throw. */
+  /** Called for every request, retry, cool-down and end of a call. Must not throw. */
   readonly onEvent?: (event: TransportEvent) => void;
 }
 
@@ -263,26 +270,27 @@ const transportOptions = optionsOf<TransportOptions>()({
       webSearchTextOnly: Strictness.default("warn"),
     })
     .prefault({}),
-  models: z.array(Model).readonly().default([]),
+  models: listOption(z.array(Model)).default([]),
   proxyUrl: z.string().optional(),
-  noProxy: z
-    .array(z.string().regex(/^[^\s,]+$/, "must be hosts, one an item"))
-    .readonly()
-    .default([]),
-  certificates: z
-    .array(z.string().includes("-----BEGIN CERTIFICATE-----", "must be a certificate in PEM form"))
-    .readonly()
-    .default([]),
+  noProxy: listOption(z.array(z.string().regex(/^[^\s,]+$/, "must be hosts, one an item"))).default([]),
+  certificates: listOption(
+    z.array(z.string().includes("-----BEGIN CERTIFICATE-----", "must be a certificate in PEM form")),
+  ).default([]),
   http2: z.boolean().default(false),
   dispatcher: z.custom<RequestDispatcher>(isDispatcher, "must be an undici dispatcher").optional(),
   prices: z
-    .record(z.string(), z.strictObject({ input: z.number().min(0), output: z.number().min(0).optional() }))
+    .record(
+      z.string(),
+      z.strictObject({
+        input: z.number().min(0),
+        cachedInput: z.number().min(0).optional(),
+        output: z.number().min(0).optional(),
+      }),
+    )
     .default({}),
   telemetry: z.boolean().default(true),
   providerName: z.string().min(1).optional(),
-  onEvent: z
-    .custom<(event: TransportEvent) => void>((value) => typeof value === "function", "must be a function")
-    .optional(),
+  onEvent: observerOption<(event: TransportEvent) => void>("onEvent").optional(),
 });
 
 /** @internal */
@@ -299,12 +307,15 @@ export type TransportSettings = Omit<Resolved, Filled> &
  * refuses.
  * @internal
  */
-export function transportSettings(given: TransportOptions): TransportSettings {
-  const { apiKey, headers = {}, baseUrl, proxyUrl, ...options } = { ...given };
+export function transportSettings(all: TransportOptions): TransportSettings {
+  const { apiKey, headers = {}, baseUrl, proxyUrl, ...options } = { ...all };
   const rest = resolve("createTransport", transportOptions, options);
-  const { service } = rest;
+  const service = serviceAt(rest.service, String(baseUrl));
   const profile = serviceProfile(service);
-  const address = baseUrl ?? profile?.baseUrl;
+  const takesApiVersion = profile?.takesApiVersion ?? profile?.apiVersion !== undefined;
+  const given = baseUrl ?? profile?.baseUrl;
+  const { address, apiVersion } =
+    takesApiVersion && typeof given === "string" ? withoutApiVersion(given) : { address: given };
   if (typeof address !== "string") {
     const whose = profile ? `${service} has no address that all share` : "the address of the key's data center";
     throw new OptionsError("options", `createTransport: baseUrl is missing: ${whose}`);
@@ -318,7 +329,7 @@ export function transportSettings(given: TransportOptions): TransportSettings {
   if (proxyUrl !== undefined && !isProxyUrl(proxyUrl)) {
     throw new OptionsError("options", "createTransport: proxyUrl must start with http:// or https://");
   }
-  if (options.apiVersion !== undefined && profile?.apiVersion === undefined) {
+  if (options.apiVersion !== undefined && !takesApiVersion) {
     throw new OptionsError("options", `createTransport: apiVersion: ${service} has none; its version is in its paths`);
   }
   const own = ["noProxy", "certificates", "http2", "connectTimeoutMs"] as const;
@@ -329,13 +340,14 @@ export function transportSettings(given: TransportOptions): TransportSettings {
   const ownPaths = Object.values(rest.paths).filter((path) => path !== undefined);
   return {
     ...rest,
+    service,
     ...(apiKey !== undefined && { apiKey }),
     ...(proxyUrl !== undefined && { proxyUrl }),
     headers: checkedHeaders(headers, apiKey === undefined ? undefined : (profile?.keyHeader ?? "authorization")),
     streamUsage: rest.streamUsage ?? profile?.chat?.streamUsage ?? false,
     maxDocumentsPerRequest: rest.maxDocumentsPerRequest ?? profile?.rerank?.maxDocuments,
     providerName: rest.providerName ?? profile?.telemetryName ?? (profile ? service : "citewell"),
-    apiVersion: rest.apiVersion ?? profile?.apiVersion,
+    apiVersion: rest.apiVersion ?? apiVersion ?? profile?.apiVersion,
     baseUrl: normaliseBaseUrl(address, ownPaths, profile),
   };
 }

@@ -4,20 +4,21 @@ import type { EmbeddingsReply, EmbeddingsRequest } from "../contract/embeddings.
 import type { RerankReply, RerankRequest } from "../contract/rerank.js";
 import type { Operation } from "../contract/operation.js";
 import { type OperationName, operations } from "../contract/operations.js";
-import type { ServiceChatRequest } from "../contract/services/service-requests.js";
-import { type ServiceName, type ServiceProfile, serviceProfile } from "../contract/services/services.js";
+import type { ServiceChatRequest } from "../dialects/service-requests.js";
+import type { ServiceProfile } from "../dialects/service-profile.js";
+import { type ServiceName, serviceProfile } from "../dialects/services.js";
 import { type VideoContentItem, contentRoles, itemMedium } from "../contract/video-content.js";
 import { type VideoRequest, videoDefaults } from "../contract/video.js";
 import { isRecord } from "../core/json.js";
-import type { FinishReason } from "../core/ports.js";
+import type { FinishReason } from "../core/types.js";
 import type { Usage } from "../core/types.js";
 import type { TransportSettings } from "./options.js";
 
-// What differs between services is applied here, for each operation, by the rows of `contract/services.ts`: `body` says what
-// is sent of a request that was checked, `envelope` puts another service's reply into the contract's form, `read` puts that
+// Differences between services are applied here, for each operation, by the rows of `dialects/services.ts`: `body` makes the
+// body to send from a checked request, `envelope` puts another service's reply into the contract's form, `read` puts that
 // into our terms. The operations know none of it, nor the route that a request takes.
 
-/** How the requests of an operation are sent. */
+/** Method, path, timeout and retries of an operation's requests. */
 export interface Route extends Pick<Operation, "method" | "path" | "repeat"> {
   readonly timeoutMs: number;
   readonly maxRetries: number;
@@ -94,7 +95,10 @@ function counted(
   input: number | null | undefined,
   output: number | null | undefined,
   total: number | null | undefined,
-  reasoning?: number | null,
+  {
+    reasoning,
+    cached,
+  }: { readonly reasoning?: number | null | undefined; readonly cached?: number | null | undefined } = {},
 ): Usage | undefined {
   if (typeof input !== "number") return undefined;
   return {
@@ -102,7 +106,19 @@ function counted(
     outputTokens: output ?? 0,
     ...(typeof total === "number" && { totalTokens: total }),
     ...(typeof reasoning === "number" && { reasoningTokens: reasoning }),
+    ...(typeof cached === "number" && { cachedTokens: cached }),
   };
+}
+
+/**
+ * Counts thinking among the output, as it is paid for. xAI and Gemini leave it out of `completion_tokens`, and have it in the total:
+ * https://docs.x.ai/docs/guides/reasoning, https://ai.google.dev/gemini-api/docs/thinking.
+ */
+function withThoughts(usage: Usage): Usage {
+  const { inputTokens, outputTokens, totalTokens = 0, reasoningTokens } = usage;
+  const beyond = totalTokens - inputTokens - outputTokens;
+  if (beyond <= 0 || (reasoningTokens !== undefined && reasoningTokens !== beyond)) return usage;
+  return { ...usage, outputTokens: outputTokens + beyond, reasoningTokens: beyond };
 }
 
 const rerankDefaults = { return_documents: false, max_chunks_per_doc: 1024, overlap_tokens: 80 };
@@ -156,7 +172,11 @@ export const chatShape = {
   }),
   usage: (usage: z.output<typeof ChatUsage> | null | undefined): Usage | undefined => {
     const { prompt_tokens: input, completion_tokens: output, total_tokens: total } = usage ?? {};
-    return counted(input, output, total, usage?.completion_tokens_details?.reasoning_tokens);
+    const cached =
+      usage?.prompt_tokens_details?.cached_tokens ?? usage?.prompt_cache_hit_tokens ?? usage?.cached_tokens;
+    const reasoning = usage?.completion_tokens_details?.reasoning_tokens;
+    const usageOf = counted(input, output, total, { reasoning, cached });
+    return usageOf && withThoughts(usageOf);
   },
   /** Translates the reason for the end. Services also write `stop` when they mean that tools are to be called. */
   finishReason: (written = "stop", hasToolCalls: boolean): FinishReason => {
@@ -187,6 +207,8 @@ const NamedModels = z.object({ models: z.array(z.object({ name: z.string() })) }
 
 export const modelListShape = {
   envelope: (raw: unknown) => {
+    // Together answers with the bare list.
+    if (Array.isArray(raw)) return { data: raw };
     const { data } = NamedModels.safeParse(raw);
     return data ? { data: data.models.map(({ name }) => ({ id: name })) } : raw;
   },

@@ -1,7 +1,7 @@
 import type { ModelInfo } from "../contract/catalogue.js";
 import type { EmbeddingsRequest } from "../contract/embeddings.js";
 import type { RerankRequest } from "../contract/rerank.js";
-import type { ServiceName } from "../contract/services/services.js";
+import type { ServiceName } from "../dialects/services.js";
 import type { VideoRequest } from "../contract/video.js";
 import type { VideoTaskListRequest } from "../contract/video-tasks.js";
 import { OptionsError, type Submission } from "../core/errors.js";
@@ -41,9 +41,12 @@ export interface Transport<Service extends ServiceName = "contract"> {
   readonly embeddings: (request: EmbeddingsRequest, call?: EmbeddingsCallOptions) => Promise<EmbeddingsResult>;
   /** Ranks documents by their relevance to a query, best first. */
   readonly rerank: (request: RerankRequest, call?: CallOptions) => Promise<RerankResult>;
-  /** Returns a whole answer. */
+  /** Requests a reply and returns it when it is complete. */
   readonly chat: (request: ServiceRequest<Service>, call?: ChatCallOptions) => Promise<ChatResult>;
-  /** Streams an answer; nothing is sent before the loop begins, and leaving the loop closes the connection. */
+  /**
+   * Streams a reply. Nothing is sent before the loop begins. Leaving the loop closes the connection; an aborted `signal` also
+   * throws its `reason`.
+   */
   readonly chatStream: (request: ServiceRequest<Service>, call?: ChatCallOptions) => AsyncIterable<ChatStreamEvent>;
   /** Sums of all calls so far, by model: calls, bytes, tokens, and cost by `prices`. */
   readonly totals: () => Readonly<Record<string, ModelTotals>>;
@@ -69,11 +72,11 @@ export interface Transport<Service extends ServiceName = "contract"> {
   readonly cancelVideoTask: (id: string, call?: CallOptions) => Promise<void>;
   /** Lists the models that the service publishes. An extension: not every service has it. */
   readonly listModels: (call?: CallOptions) => Promise<readonly PublishedModel[]>;
-  /** Ends calls in flight and closes every connection. */
+  /** Aborts calls in flight, which then throw, and closes every connection. */
   readonly close: () => Promise<void>;
 }
 
-// Few use video: its modules are loaded by the first call.
+// The first call loads the video modules, since few programs use them.
 const create = () => import("./video/create.js");
 const tasks = () => import("./video/tasks.js");
 const wait = () => import("./video/wait.js");
@@ -96,7 +99,7 @@ export function createTransport<const Service extends ServiceName = "contract">(
   },
 ): Transport<Service> {
   const caller = new Caller(transportSettings(options));
-  // What is beyond the contract is checked where it is sent.
+  // Fields beyond the contract are checked when they are sent.
   const plain = (request: ServiceRequest<Service>) => request as TransportChatRequest;
   return {
     service: caller.settings.service,
@@ -120,7 +123,7 @@ export function createTransport<const Service extends ServiceName = "contract">(
   };
 }
 
-/** @throws OptionsError for what is often passed in the place of a transport, such as its options. */
+/** @throws OptionsError for a value that is no transport, such as its options. */
 export function checkTransport(call: string, value: Transport): void {
   if ("embeddings" in Object(value) && "models" in Object(value)) return;
   throw new OptionsError("options", "the transport must be made by createTransport({ baseUrl, apiKey })", { call });

@@ -14,7 +14,7 @@ import {
 } from "citewell";
 import { aiSdkProvider, citedAnswers, type CitedAnswersOptions, knowledgeBaseTool } from "citewell/ai-sdk";
 import { localDefaults, type LocalService, startLocalService } from "citewell/local";
-import { streamed, transportFor } from "../support/transport-for.js";
+import { chunk, streamed, transportFor } from "../support/transport-for.js";
 
 // The warnings are tested as values.
 globalThis.AI_SDK_LOG_WARNINGS = false;
@@ -54,7 +54,7 @@ describe("citedAnswers", () => {
     const streamedText = parts.flatMap((part) => (part.type === "text-delta" ? [part.text] : [])).join("");
     expect([whole.text, streamedText]).toEqual([native.text, native.text]);
     const citations = native.citations.map(({ title, ...citation }) => (expect(title).toBe("Keys"), citation));
-    expect(citations).toMatchObject([{ quote: "API keys expire after 90 days.", supported: true }]);
+    expect(citations).toMatchObject([{ quote: "API keys expire after 90 days. Ada renews them.", supported: true }]);
     const sources = parts.filter((part) => part.type === "source");
     expect(sources.map(({ providerMetadata }) => providerMetadata!["citewell"])).toEqual(citations);
     expect(whole.sources).toMatchObject([{ sourceType: "url", url: "https://example.org/keys", title: "Keys" }]);
@@ -68,6 +68,24 @@ describe("citedAnswers", () => {
       prompt: question,
     });
     expect(sources).toMatchObject([{ providerMetadata: { citewell: { supported: false } } }]);
+  });
+
+  test("ends as the model ended, and lets it write no more than the caller wants", async () => {
+    const ends = async (deltas: readonly object[], reason: string, options?: CitedAnswersOptions) => {
+      const { transport: own, upstream } = await transportFor(() => ({
+        sse: [...deltas.map((delta) => chunk(delta)), chunk({}, { finish_reason: reason }), "[DONE]"],
+      }));
+      const model = cited(options, aiSdkProvider(own).languageModel("test/chat"));
+      const { finishReason, text } = await generateText({ model, prompt: question, maxOutputTokens: 100 });
+      const { max_tokens: limit } = upstream.requests.at(-1)!.body as { readonly max_tokens: number };
+      return { finishReason, text, limit };
+    };
+    const said = [{ content: "Keys expire" }];
+    expect(await ends(said, "stop")).toEqual({ finishReason: "stop", text: "Keys expire", limit: 100 });
+    expect(await ends(said, "length")).toEqual({ finishReason: "length", text: "Keys expire", limit: 100 });
+    const thought = await ends([{ reasoning_content: "Well" }], "length", { answer: { maxReplyTokens: 30 } });
+    expect(thought).toEqual({ finishReason: "length", text: "", limit: 30 });
+    expect(await ends([], "content_filter")).toMatchObject({ finishReason: "content-filter", text: "" });
   });
 
   test("says so when the documents do not hold the answer", async () => {
@@ -155,13 +173,13 @@ describe("knowledgeBaseTool", () => {
     const { text, steps } = await generateText({
       model: aiSdkProvider(own).languageModel("test/chat"),
       prompt: question,
-      tools: { search: knowledgeBaseTool(kb, { limit: 1 }) },
+      tools: { search: knowledgeBaseTool(kb, { count: 1 }) },
       stopWhen: stepCountIs(3),
     });
     expect(text).toBe("After 90 days.");
-    const { hits } = await kb.search("key expiry", { limit: 1 });
-    const { uri, title, line, chunk } = hits[0]!;
-    expect(steps[0]!.toolResults[0]!.output).toEqual({ passages: [{ uri, title, line, text: chunk.text }] });
+    const { hits } = await kb.search("key expiry", { count: 1 });
+    const { uri, title, line, chunk: found } = hits[0]!;
+    expect(steps[0]!.toolResults[0]!.output).toEqual({ passages: [{ uri, title, line, text: found.text }] });
     expect(JSON.stringify(upstream.requests[1]!.body)).toContain("API keys expire after 90 days.");
   });
 

@@ -44,7 +44,7 @@ beforeAll(async () => {
   ]);
   objects = (await toLangChain({
     knowledgeBase: kb,
-    search: { limit: 1 },
+    search: { count: 1 },
     embedder: embedder(transport, { model: localDefaults.embedding }),
     chatModel: chatModel(transport, { model: localDefaults.chat }),
     reranker: reranker(transport, { model: localDefaults.rerank }),
@@ -208,7 +208,7 @@ test("an upstream that is down is the transport's error, sent as often as the tr
 describe("a knowledge base in LangChain", () => {
   test("is a retriever of what search finds, and a step of a chain", async () => {
     const [document] = await objects.retriever.invoke(question);
-    const { hits } = await kb.search(question, { limit: 1 });
+    const { hits } = await kb.search(question, { count: 1 });
     expect(document).toMatchObject({ id: hits[0]!.chunk.id, pageContent: hits[0]!.chunk.text });
     expect(document!.metadata).toMatchObject({ source: "note:keys", title: "Keys", line: 1, year: 2026, start: 0 });
     const chain = objects.retriever

@@ -3,11 +3,11 @@ import type { Checker } from "typescript/unstable/sync";
 import { type Declarations, type Declared, publicDeclarations } from "../support/public-declarations.js";
 import { declarationText } from "./declaration-text.js";
 
-/** What an entry point shows its users. */
+/** The declarations that an entry point shows its users. */
 export interface EntryDeclarations {
   /** `citewell/load` */
   readonly specifier: string;
-  /** What it exports, by name. */
+  /** Its exports, by name. */
   readonly exported: readonly Declared[];
   /** Exported names whose place is the page of an entry point before this one. */
   readonly elsewhere: readonly { readonly label: string; readonly specifier: string }[];

@@ -1,12 +1,18 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SyntaxKind } from "typescript/unstable/ast";
 import { expect, test } from "vitest";
 import { root } from "../support/citewell.js";
 import { compileSamples } from "../support/compile-samples.js";
-import { withDeclarations } from "../support/public-declarations.js";
+import { publicDeclarations, withDeclarations } from "../support/public-declarations.js";
 import { referenceOf } from "./reference.js";
 
-const { pages, broken, samples } = withDeclarations(referenceOf);
+const { pages, broken, samples, functions } = withDeclarations((declarations) => ({
+  ...referenceOf(declarations),
+  functions: publicDeclarations(declarations).flatMap(({ label, node, exported }) =>
+    exported && node.kind === SyntaxKind.FunctionDeclaration ? [label] : [],
+  ),
+}));
 
 test("the API reference is written to build/docs, with every comment and sample in its place", () => {
   const folder = join(root, "build/docs");
@@ -36,7 +42,13 @@ test("every link of the reference leads to a heading of it", () => {
   expect(dead.map(([link]) => link)).toEqual([]);
 });
 
+test("every function that an entry point exports has a sample in its comment", () => {
+  const sampled = new Set(samples.map(({ label }) => label));
+  expect(functions.length).toBeGreaterThan(85);
+  expect(functions.filter((name) => !sampled.has(name))).toEqual([]);
+});
+
 test("the samples of doc comments compile", async () => {
   await compileSamples("doc-samples", new Map(samples.map(({ label, code }, index) => [`${label}-${index}`, code])));
-  expect(samples.length).toBeGreaterThan(10);
+  expect(samples.length).toBeGreaterThan(85);
 }, 60_000);

@@ -1,3 +1,4 @@
+// In test:all alone: it measures real work, to see that benchmarks notice slower code, for 98 s.
 import { rmSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -205,7 +206,8 @@ test("scale: sees a slower store, counts searches that come back short, and refu
     close: async () => {},
   });
   const size = { chunks: 2000, dimension: 4, queries: 5 };
-  const at = (delayMs: number, found = 10) => measured(benchmark, store(delayMs, found), size, { given: { urls: [] } });
+  const at = (delayMs: number, found = 10) =>
+    measured(benchmark, store(delayMs, found), size, { given: { url: "", cluster: "" } });
   const [fine, slowed] = [await at(0), await at(60)];
   expect(slowed["dense p50"]! - fine["dense p50"]!).toBeGreaterThan(30);
   expect([fine["filter of 50 %, short"], fine["filter of 1 %, short"]]).toEqual([5, 0]);
@@ -436,7 +438,7 @@ test("serve: sees slower answers, counts lost ones, and refuses a server that lo
         return { url, figures: async () => ({ heapMb: 1, cpuSeconds: 1 }), close: () => void server.close() };
       },
       { readers: 2, answers: 10 },
-      { given: [] },
+      { given: { store: "", frames: [] } },
     );
   const never = () => false;
   const [fine, slowed] = [await at(0, never), await at(400, never)];
@@ -447,11 +449,11 @@ test("serve: sees slower answers, counts lost ones, and refuses a server that lo
 });
 
 test("quality: plain BM25 has the scores of the formula", () => {
-  const index = new PlainBm25();
+  const index = new PlainBm25(1.2, 0.75);
   index.add("a", "The roofs of the house");
   index.add("b", "A house, a house and a garden");
   index.add("c", "屋顶在五月修好");
-  // By hand: three texts of 2, 3 and 6 terms, 11 / 3 on average; idf × often / (often + 1.2 × (0.25 + 0.75 × terms / average)).
+  // Computed by hand: three texts of 2, 3 and 6 terms, 11 / 3 on average; idf × often / (often + 1.2 × (0.25 + 0.75 × terms / average)).
   // "roof" is in one: ln(1 + 2.5 / 1.5) × 1 / (1 + 1.2 × (0.25 + 0.75 × 6 / 11)) = 0.98083 × 1 / 1.79091.
   expect(index.search("Which roof?", 9)).toEqual([["a", expect.closeTo(0.54767, 4)]]);
   // "hous" is in two, twice in b: ln(1 + 1.5 / 2.5) × 2 / (2 + 1.2 × (0.25 + 0.75 × 9 / 11)) = 0.47000 × 2 / 3.03636, and

@@ -1,3 +1,4 @@
+// In test:all alone: it runs benchmarks several times over, for 21 s.
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -167,7 +168,7 @@ const madeResult: Result = {
   },
 };
 
-/** As if a benchmark had measured this of us, beside the limit, in one round. */
+/** A result in which one round measured us beside the limit. */
 function resultOf(benchmark: string, limit: string, runs: Record<string, number>): ReadonlyMap<string, Result> {
   const rows = [
     {

@@ -8,7 +8,14 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 import { showAnswer } from "../../src/cli/commands/ask.js";
 import type { Answer, AnswerEvent } from "../../src/core/types.js";
 
-const answer = { text: "Keys expire.", answered: true, citations: [], hits: [], warnings: [] } as unknown as Answer;
+const answer = {
+  question: "?",
+  text: "Keys expire.",
+  answered: true,
+  citations: [],
+  hits: [],
+  warnings: [],
+} as unknown as Answer;
 
 test.each([
   [true, "Keys expire.\ncitewell:"],

@@ -203,7 +203,7 @@ describe("ask", () => {
     const cwd = await indexedFolder();
     const { stdout } = await citewell(["ask", "How often are laptops replaced?"], { cwd });
     expect(stdout).toMatch(
-      /every four years[\s\S]*\n\nSources\n\[1\] docs\/laptops\.md:3 {2}“.*every four years.*”\n$/,
+      /every four years[\s\S]*\n\nSources\n\[1\] docs\/laptops\.md:3 {2}“.*every four years.*”.*\n$/,
     );
   });
 });

@@ -20,7 +20,7 @@ const askers: Record<string, (script: string, words: readonly string[]) => reado
     "bash",
     ...words,
   ],
-  // What zsh has for completion works in its line editor alone; these print what they are given.
+  // The completion functions of zsh work in its line editor alone; these stand-ins print their arguments.
   zsh: (script, words) => [
     "-f",
     "-c",

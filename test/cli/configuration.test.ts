@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { inspect } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readConfiguration } from "../../src/cli/settings/configuration.js";
 import { OptionsError } from "../../src/core/errors.js";
@@ -83,6 +84,34 @@ describe("configuration", () => {
     await file(directory, { apiKey: "sk-secret", baseUrl: "sk-secret" });
     const act = () => readConfiguration({ flags: {}, environment: {}, directory });
     expect(act).toThrow(/^(?!.*sk-secret)/);
+  });
+
+  test.each([
+    '{"apiKey": sk-hunter2}',
+    '{"apiKey": "sk-hunter2" "store": 1}',
+    "sk-hunter2",
+    '{"apiKey": "sk-hunter2\n"}',
+    "{sk-hunter2",
+  ])("an error about the file %j, which is no JSON, shows no key from it", async (text) => {
+    const directory = await temporaryFolder();
+    await file(directory, text);
+    let thrown: unknown;
+    try {
+      readConfiguration({ flags: {}, environment: {}, directory });
+    } catch (error) {
+      thrown = error;
+    }
+    expect((thrown as Error).message).toContain("is not valid JSON");
+    expect(inspect(thrown)).not.toMatch(/hunter2|sk-/);
+  });
+
+  test("a line break at the end of a key, as mounted secrets have it, is cut off", async () => {
+    const directory = await temporaryFolder();
+    const environment = { CITEWELL_API_KEY: "sk-1\r\n", CITEWELL_BASE_URL: "https://service.example\n" };
+    expect(readConfiguration({ flags: {}, environment, directory })).toEqual({
+      apiKey: "sk-1",
+      baseUrl: "https://service.example",
+    });
   });
 
   test("a file named by --config must exist", async () => {

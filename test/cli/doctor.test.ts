@@ -84,3 +84,19 @@ test("a service that lists no models is nothing wrong", async () => {
     message: expect.stringContaining("does not list its models") as string,
   });
 });
+
+test("doctor names the proxy of the environment without its password, and one that is no address", async () => {
+  const cwd = await temporaryFolder();
+  const set = await doctor(cwd, { HTTPS_PROXY: "http://me:hunter2@proxy.example:3128", https_proxy: "" });
+  expect(set.of("proxy")).toEqual({
+    check: "proxy",
+    result: "ok",
+    message: "http://proxy.example:3128, by the environment",
+  });
+  const bad = await doctor(cwd, { http_proxy: "socks5://proxy.example:1080" });
+  expect(bad.of("proxy")).toMatchObject({
+    result: "problem",
+    message: expect.stringContaining("http://host:port") as string,
+  });
+  expect((await doctor(cwd)).of("proxy")).toBeUndefined();
+});

@@ -2,6 +2,8 @@ import { readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
+import { seededRandom } from "../../src/core/random.js";
+import { openKnowledgeBase } from "../../src/knowledge-base/open.js";
 import { openStore } from "../../src/store/open-store.js";
 import { storedSpace } from "../../src/store/stored-space.js";
 import { citewell, citewellJson } from "../support/citewell-here.js";
@@ -15,6 +17,7 @@ interface StatsJson {
   readonly space: string;
   readonly chunk: object;
   readonly quantization?: "none" | "int8" | "int4";
+  readonly latent?: { readonly shareOfWords?: number; readonly weight?: number };
   readonly diskBytes: Record<"database" | "indexes" | "conversations" | "otherGenerations" | "total", number>;
 }
 
@@ -126,6 +129,28 @@ test("stats tells of a latent model, once there is one", async () => {
   await store.close();
   expect(await citewellJson(["stats"], { cwd })).toMatchObject({ latent: { trainedOn: 24, used: true } });
   expect((await citewell(["stats"], { cwd })).stdout).toMatch(/^Latent +model trained at 24 chunks, explains \d+ % /m);
+});
+
+test("stats says what a first load measured by questions made of its own texts, and the API gives the weight that it led to", async () => {
+  const random = seededRandom(3);
+  const any = (count: number) => Math.floor(random() * count);
+  const text = (at: number) =>
+    Array.from({ length: 24 }, (_, place) => (place % 2 ? `word${any(3000)}` : `subject${at % 37}word${any(30)}`)).join(
+      " ",
+    );
+  const notes = Array.from({ length: 520 }, (_, at) => [`docs/${at}.md`, text(at)]);
+  const cwd = await temporaryFolder(Object.fromEntries(notes) as Record<string, string>);
+  await citewellJson(["index", "docs"], { cwd });
+  const { latent } = await citewellJson<StatsJson>(["stats"], { cwd });
+  expect(latent).toMatchObject({ trainedOn: 520, used: true });
+  const { shareOfWords, weight } = latent!;
+  expect(shareOfWords).toBeGreaterThan(0.5);
+  expect((await citewell(["stats"], { cwd })).stdout).toContain(
+    ` answers questions made of its texts ${Math.round(100 * shareOfWords!)} % as well as their words do: weight ${weight!.toFixed(2)}\n`,
+  );
+  const kb = await openKnowledgeBase({ path: join(cwd, ".citewell") });
+  expect(await kb.store.latent?.weight?.()).toBe(weight);
+  await kb.close();
 });
 
 test("stats counts the store from before a migration apart", async () => {

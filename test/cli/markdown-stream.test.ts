@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MarkdownStream } from "../../src/cli/output/markdown-stream.js";
 
-/** What arrives at the screen, with the names of styles in place of their codes. */
+/** The screen's text, with the names of styles in place of their codes. */
 function shown(pieces: readonly string[], columns = 80): string {
   return raw(pieces, columns)
     .replaceAll("\u001B", "␛")

@@ -77,6 +77,37 @@ describe.skipIf(noPostgres)("a command with the address of a database as its sto
     expect(hits[0]!.text).toContain("recovery key");
   });
 
+  test("takes the schema that holds the store from a flag, and refuses one beside a folder", async () => {
+    const cwd = await temporaryFolder({
+      "keys.md": "Ada keeps the recovery key.\n",
+      "doors.md": "The door is shut.\n",
+    });
+    const store = ["--store", await server.createDatabase("schemas")];
+    for (const name of ["keys", "doors"]) {
+      const words = ["index", `${name}.md`, ...store, "--schema", name];
+      expect(await citewellJson(words, { cwd })).toMatchObject({ documents: { added: 1 } });
+    }
+    const listed = await citewellJson<{ uri: string }[]>(["list", ...store, "--schema", "doors"], { cwd });
+    expect(listed.map(({ uri }) => uri)).toEqual([expect.stringMatching(/doors\.md$/)]);
+    const named = { cwd, environment: { CITEWELL_STORE: `${store[1]}?schema=keys` } };
+    expect(await citewellJson(["list"], named)).toEqual([expect.objectContaining({ chunks: 1 })]);
+    expect(await citewell(["list", "--schema", "keys"], { cwd })).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("--store postgres://") as string,
+    });
+  });
+
+  test("says what distributing a new store needs, when it indexes and when it queues", async () => {
+    const cwd = await temporaryFolder({ "keys.md": "Ada keeps the recovery key.\n" });
+    const store = ["--store", await server.createDatabase("alone"), "--distributed"];
+    for (const words of [[], ["--enqueue"]]) {
+      const refused = await citewell(["index", "keys.md", ...store, ...words], { cwd });
+      expect(refused.exitCode).toBe(2);
+      expect(refused.stderr).toMatch(/CREATE EXTENSION citus/);
+    }
+    expect(await citewell(["index", "keys.md", "--distributed"], { cwd })).toMatchObject({ exitCode: 2 });
+  });
+
   test("never shows the password of the address", async () => {
     const cwd = await temporaryFolder();
     const address = server.url("nowhere").replace("postgres@", "postgres:geheim@");

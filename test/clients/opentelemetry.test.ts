@@ -18,7 +18,7 @@ afterEach(() => {
   for (const api of [trace, metrics, context]) api.disable();
 });
 
-/** What the exporters send, as far as the tests read it. */
+/** Payload of the exporters, as far as the tests read it. */
 interface Exported {
   readonly resourceSpans?: readonly { readonly scopeSpans: readonly { readonly spans: readonly ExportedSpan[] }[] }[];
   readonly resourceMetrics?: readonly {
@@ -38,7 +38,7 @@ interface ExportedMetric {
   readonly histogram: { readonly dataPoints: readonly { readonly attributes: readonly { readonly key: string }[] }[] };
 }
 
-/** What OTLP's exporters send of an ingest, of an ask and of a call that fails, to a collector at an address. */
+/** Runs an ingest, an ask and a failing call, and exports their telemetry by OTLP to a collector. */
 async function exportTo(url: string): Promise<string> {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager());
   const tracing = new BasicTracerProvider({

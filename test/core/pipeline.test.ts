@@ -1,7 +1,8 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { FailedDocumentsError, OptionsError, TransportError } from "../../src/core/errors.js";
-import { Pipeline, mapStage, stage, type Facts } from "../../src/core/pipeline.js";
+import { Pipeline, mapStage, stage } from "../../src/core/pipeline.js";
+import type { Facts } from "../../src/core/stage-facts.js";
 import { collect } from "../../src/core/stream.js";
 
 const numbers = (gives?: Facts, takes?: Facts) =>

@@ -1,3 +1,4 @@
+// In test:all alone: it answers the questions of whole collections, for 21 s.
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -82,11 +83,19 @@ test("an unsupported citation lowers precision, and a citation of another docume
     exactMatch: 0,
     tokenF1: 2 / 3,
     topCitation: 1,
+    topCitationRecall: 1,
+    topCitationDocument: 1,
     citationPrecision: 1 / 3,
     citationRecall: 1 / 2,
     answered: 1,
   });
-  expect(of(citation("a", "born in 1745", false))).toMatchObject({ topCitation: 0, citationRecall: 0 });
+  expect(of(citation("a", "born in 1745", false))).toMatchObject({
+    topCitation: 0,
+    topCitationRecall: 0,
+    topCitationDocument: 0,
+    citationRecall: 0,
+  });
+  expect(of(citation("c", "born in 1745", true))).toMatchObject({ topCitation: 1, topCitationDocument: 0 });
   expect(of()).toMatchObject({ topCitation: 0, citationPrecision: 0 });
 });
 
@@ -103,7 +112,7 @@ test("citations are counted by their support, and supported ones whose quote is 
     citation("missing", "Keys"),
   ];
   const usage = { inputTokens: 3, outputTokens: 2 };
-  // As a reply of nothing but white space it is read in steps that grow with its length.
+  // The trailing white space must be read in steps that grow with its length, not with its square.
   const answer = { text: `90 days${" ".repeat(200_000)}`, answered: true, citations, usage } as unknown as Answer;
   const query = { id: "q", text: "When?", answers: ["90 days"], judgements: new Map([["a", 1]]) };
   const run = await evaluateAnswers([query], {
@@ -113,6 +122,48 @@ test("citations are counted by their support, and supported ones whose quote is 
   });
   expect(run).toMatchObject({ citations: { total: 4, supported: 2, near: 1, literal: 1 }, usage, questions: 1 });
   expect(run.metrics).toMatchObject({ exactMatch: 1, citationPrecision: 0.5 });
+});
+
+test("of a long known answer that no quotation holds whole, the share that the first one has is told", () => {
+  const quote = "Keys expire after 90 days";
+  const citation: Citation = {
+    number: 1,
+    chunkId: "a",
+    uri: "a",
+    start: 0,
+    end: quote.length,
+    quote,
+    supported: true,
+    support: "exact",
+  };
+  const answers = ["Keys expire after 90 days unless they are renewed before", "keys of ten letters and more"];
+  const query = { id: "q", text: "When?", answers, judgements: new Map([["a", 1]]) };
+  const answer = { text: quote, answered: true, citations: [citation] } as unknown as Answer;
+  expect(scoreAnswer(query, answer, (uri) => uri)).toMatchObject({
+    topCitation: 0,
+    topCitationRecall: 5 / 10,
+    topCitationDocument: 1,
+  });
+});
+
+test("a question without a known answer is counted, and not asked", async () => {
+  const asked: string[] = [];
+  const query = (id: string, answers: readonly string[]) => ({
+    id,
+    text: id,
+    answers,
+    judgements: new Map([["a", 1]]),
+  });
+  const run = await evaluateAnswers([query("known", ["90 days"]), query("unknown", [])], {
+    ask: async (question) => {
+      asked.push(question);
+      return { text: "90 days", answered: true, citations: [] } as unknown as Answer;
+    },
+    textOf: async () => undefined,
+    documentId: (uri) => uri,
+  });
+  expect(asked).toEqual(["known"]);
+  expect(run).toMatchObject({ questions: 1, withoutAnswers: 1, metrics: { exactMatch: 1 } });
 });
 
 /** A collection of two documents, of which one question each is asked. */
@@ -165,6 +216,17 @@ describe("citewell eval --answers", () => {
     }
   });
 
+  test("leaves out a question whose list of answers is empty, and says so", async () => {
+    const folder = await smallCollection();
+    await writeFile(join(folder, "answers.jsonl"), '{"_id":"1","answers":["four years"]}\n{"_id":"2","answers":[]}\n');
+    const run = await citewellJson<AnswersJson>(["eval", folder, "--answers"], {});
+    expect(run).toMatchObject({ questions: 1, withoutAnswers: 1, unanswerable: { questions: 1 } });
+    const { stdout } = await citewell(["eval", folder, "--answers"], {});
+    expect(stdout).toContain("1 question left out, without a known answer.");
+    expect(stdout).toMatch(/Words of the answer in it +1\.000/);
+    expect(stdout).toMatch(/Top citation, right document +1\.000/);
+  });
+
   test("writes the result with the scores of every question", async () => {
     const folder = await smallCollection();
     await citewellJson(["eval", folder, "--answers", "--output", join(folder, "run.json")], {});
@@ -198,6 +260,7 @@ describe("citewell eval --answers", () => {
   });
 
   const squad = "../shared/data/squad";
+  if (!existsSync(squad)) console.warn(`skipped: no questions of SQuAD at ${squad}`);
   // All 500 questions: top citation 0.758, abstained 0.688. With 30, chance alone moves either by 0.16 (95 %).
   test.skipIf(!existsSync(squad))(
     "answers and abstains on SQuAD, with every supported citation literal",

@@ -182,3 +182,11 @@ describe("spread", () => {
     expect(spread([0, 1], 5)).toEqual([0, 1]);
   });
 });
+
+test("a corpus that holds none of the judged documents is refused when it was read, with the way out", async () => {
+  const error = await failureOf({ "corpus.jsonl": lines({ _id: "docs/d1.md", text: "Keys expire." }) });
+  expect(error).toBeInstanceOf(OptionsError);
+  expect((error as Error).message).toMatch(
+    /corpus\.jsonl holds none of the documents that are judged in .*test\.tsv, such as d\d; its first is docs\/d1\.md\. Name files that belong together$/,
+  );
+});

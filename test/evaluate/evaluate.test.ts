@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { OptionsError } from "../../src/core/errors.js";
-import { byName } from "../../src/evaluate/statistics.js";
+import { bootstrapInterval, byName } from "../../src/evaluate/statistics.js";
 import { compare } from "../../src/evaluate/compare.js";
 import { documentsOf, evaluate, metricNames, rankDocuments, type Scores } from "../../src/evaluate/evaluate.js";
 
@@ -11,6 +11,21 @@ const query = (id: string, ...relevant: string[]) => ({
 });
 
 describe("evaluate", () => {
+  test.each<[string, readonly unknown[], string]>([
+    ["a knowledge base first", [{ ask: () => undefined }, [query("first", "a")]], "queries must be a list of"],
+    ["nothing", [], "queries must be a list of"],
+    ["a query that is null", [[query("first", "a"), null], () => ["a"]], "got null among them"],
+    ["judgements that are an object", [[{ ...query("first"), judgements: { a: 1 } }], () => ["a"]], "among them"],
+    ["no way to rank", [[query("first", "a")]], "rank must be a function of a query (got undefined)"],
+    ["a ranking of hits", [[query("first", "a")], () => [{ uri: "a" }]], "rank must return a list of documents' names"],
+    ["no ranking", [[query("first", "a")], () => undefined], "(got undefined)"],
+  ])("refuses %s, and says what it takes", async (_, given, message) => {
+    const evaluating = (evaluate as (...given: readonly unknown[]) => Promise<unknown>)(...given);
+    await expect(evaluating).rejects.toThrow(
+      expect.objectContaining({ code: "options", message: expect.stringContaining(message) as string }),
+    );
+  });
+
   test("means, intervals and scores cover the queries asked, in their order", async () => {
     const done: number[] = [];
     const rankings: Record<string, string[]> = { first: ["a", "b"], second: ["x", "b"], third: ["x"] };
@@ -100,6 +115,24 @@ describe("compare", () => {
     expect(better.metrics["ndcg@10"].verdict).toBe("better");
   });
 
+  test("the difference has an interval, which holds it and is on one side of zero where it is clear", () => {
+    const { metrics, threshold } = compare(
+      scored((index) => (index % 10) / 10 - 0.02 - (index % 4) / 100),
+      before,
+    );
+    expect(threshold).toBeCloseTo(0.05 / metricNames.length, 12);
+    const { difference, interval } = metrics["ndcg@10"];
+    expect(interval).toEqual(
+      bootstrapInterval([...before.keys()].map((_, index) => -0.02 - (index % 4) / 100)).map((end) =>
+        expect.closeTo(end, 9),
+      ),
+    );
+    expect(interval[0]).toBeLessThan(difference);
+    expect(interval[1]).toBeGreaterThan(difference);
+    expect(interval[1]).toBeLessThan(0);
+    expect(metrics.map.interval).toEqual([0, 0]);
+  });
+
   test("a lower mean that chance explains is not called worse", () => {
     const after = scored((index) => (index % 10) / 10 + (index % 2 === 0 ? 0.3 : -0.31));
     expect(compare(after, before)).toMatchObject({ worse: false, metrics: { "ndcg@10": { verdict: "same" } } });
@@ -112,5 +145,31 @@ describe("compare", () => {
       metrics: { "ndcg@10": { baseline: 0.45, difference: 0 } },
     });
     expect(() => compare(new Map([["other", before.get("q1")!]]), before)).toThrow(OptionsError);
+  });
+});
+
+describe("names of documents", () => {
+  const judged = (id: string) => ({ id, text: "?", judgements: new Map([[id, 1]]) });
+
+  test.each([
+    ["collection:docs/keys", "keys"],
+    ["file:///docs/keys.md", "keys"],
+    ["keys", "file:///docs/keys.md"],
+    ["https://example.org/1", "d1"],
+    ["docs/keys.md", "keys.md"],
+  ])("a ranking of %s, where %s is judged, is refused with both", async (found, id) => {
+    await expect(evaluate([judged(id)], async () => [found])).rejects.toThrow(
+      `evaluate: no document that was found is judged: rankings name documents as ${JSON.stringify(found)}, judgements as ${JSON.stringify(id)}.`,
+    );
+  });
+
+  test("a ranking that finds nothing of what is judged, or nothing at all, scores 0", async () => {
+    for (const found of [["d2", "d3"], []]) {
+      expect((await evaluate([judged("d1")], async () => found)).metrics["ndcg@10"]).toBe(0);
+    }
+    const some = await evaluate([judged("d1"), judged("d2")], async ({ id }) =>
+      id === "d1" ? ["d1"] : ["file:///d2"],
+    );
+    expect(some.metrics["ndcg@10"]).toBe(0.5);
   });
 });

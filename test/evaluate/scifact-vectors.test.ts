@@ -1,3 +1,4 @@
+// In test:all alone: it indexes 5,183 abstracts, for 17 s.
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -72,7 +73,7 @@ describe.skipIf(absent)("SciFact with real vectors, an abstract a chunk", () => 
       expect(exact["ndcg@10"]).toBeCloseTo(0.6104, 3);
       expect(Math.abs(graph["ndcg@10"] - exact["ndcg@10"])).toBeLessThanOrEqual(0.002);
       // Weights and method of fusing were chosen on the training queries.
-      expect(hybrid["ndcg@10"]).toBeGreaterThanOrEqual(0.715);
+      expect(hybrid["ndcg@10"]).toBeGreaterThanOrEqual(0.735);
       expect(hybrid["ndcg@10"]).toBeGreaterThan(lexical["ndcg@10"]);
       expect(hybrid["ndcg@10"]).toBeGreaterThan(exact["ndcg@10"]);
       expect(hybrid["recall@100"]).toBeGreaterThan(Math.max(lexical["recall@100"], exact["recall@100"]));

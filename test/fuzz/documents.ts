@@ -61,7 +61,7 @@ async function startReader(project: string): Promise<ChildProcess> {
   return reader;
 }
 
-/** What is wrong with the way in which the file ended, if anything. */
+/** Returns the problem with the way in which a file ended, if any. */
 async function problemWith(path: string, reader: ChildProcess): Promise<string | undefined> {
   const answered = new AbortController();
   const { signal } = answered;

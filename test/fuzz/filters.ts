@@ -149,7 +149,7 @@ export async function fuzzFilters({
     const filter = (own() < 0.03 ? oneOf(own, [...values, ...odd]) : filterOf(own, 3)) as Filter;
     if (filter === undefined) continue;
     try {
-      const { hits } = await kb.search("moles dig tunnel", { filter, limit: 50 });
+      const { hits } = await kb.search("moles dig tunnel", { filter, count: 50 });
       const found = new Set(hits.map(({ uri }) => uri));
       const expected = documents.filter((document) => filterMatches(filter, document)).map(({ uri }) => uri);
       if (found.size !== expected.length || !expected.every((uri) => found.has(uri))) {

@@ -6,7 +6,7 @@ import { fuzzFrontMatter } from "./front-matter.js";
 
 const project = fileURLToPath(new URL("../..", import.meta.url));
 
-/** What a few seconds find, and how much was tried. */
+/** Fuzzes for a few seconds, and returns findings and figures. */
 async function findingsOf<Figures>(fuzz: (fuzzing: Fuzzing) => Promise<Figures>) {
   const findings: string[] = [];
   const figures = await fuzz({

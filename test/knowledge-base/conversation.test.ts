@@ -21,7 +21,7 @@ function echo() {
     const text = `You asked ${question.question} (${asked.length})`;
     yield {
       type: "finish",
-      answer: { text, citations: [], turn: { role: "assistant", text } },
+      answer: { text, citations: [], remarks: [], turn: { role: "assistant", text } },
     } as unknown as AnswerEvent;
   };
   return { asked, ask, resume };
@@ -124,7 +124,7 @@ inEachHome((home) => {
           turn: { role: "assistant", text: "It lasts  for long" },
           stopped: true,
         };
-        // By leaving the loop, and by the caller's signal.
+        // Two ways to stop: leaving the loop, and the caller's signal.
         let parts = 0;
         for await (const _ of talk.ask("left")) if (++parts === 4) break;
         stopping.abort();

@@ -215,7 +215,7 @@ describe("search", () => {
     onTestFinished(() => overTransport.close());
     for (const kb of [inProcess, overTransport]) {
       await kb.ingest(documents);
-      const found = await scores(kb, { dense: 0.2, lexical: 1 });
+      const found = await scores(kb, { dense: 0.1, lexical: 1 });
       expect(found).toHaveLength(2);
       for (const { score, due } of found) expect(score).toBeCloseTo(due, 10);
     }
@@ -229,7 +229,10 @@ describe("search", () => {
     const { kb, upstream } = await openWith(backwards);
     await kb.ingest(notes("Keys rust.", "Keys rust slowly.", "Keys rust very slowly.", "Keys hardly ever rust."));
     const plain = await kb.search("keys rust", { mode: "lexical" });
-    const { hits } = await kb.search("keys rust", { mode: "lexical", rerank: 3, limit: 2 });
+    const { hits } = await kb.search("keys rust", { mode: "lexical", count: 3, topN: 2 });
+    await expect(kb.search("keys rust", { count: 3, topN: 7 })).rejects.toThrow(
+      "search: topN is 7, but count, which they are chosen from, is 3. Set topN to 3 or less, or count to 7 or more",
+    );
     expect(hits.map(({ uri }) => uri)).toEqual([plain.hits[2]!.uri, plain.hits[1]!.uri]);
     expect(textsOf(upstream.requests.at(-1)!)).toHaveLength(3);
 
@@ -237,7 +240,7 @@ describe("search", () => {
     const path = join(await temporaryFolder(), "store");
     const without = await openKnowledgeBase({ path, transport, models: { embedding: models.embedding } });
     onTestFinished(() => without.close());
-    await expect(without.search("keys", { rerank: 3 })).rejects.toThrow(/No rerank model.*models\.rerank/);
+    await expect(without.search("keys", { topN: 3 })).rejects.toThrow(/No rerank model.*models\.rerank/);
   });
 });
 
@@ -325,7 +328,7 @@ describe("opening", () => {
   test("without a service it runs on the local one, and after closing nothing keeps the process alive", async () => {
     const kb: KnowledgeBase = await openKnowledgeBase({ path: join(await temporaryFolder(), "store") });
     await kb.ingest(notes("Keys expire after 90 days."));
-    const { hits } = await kb.search("expiry of keys", { limit: 1 });
+    const { hits } = await kb.search("expiry of keys", { count: 1, correct: false });
     expect(hits).toMatchObject([{ uri: "note:0", placements: [{ by: "dense" }, { by: "lexical" }, { by: "fused" }] }]);
     await kb.close();
     await expect(kb.search("anything")).rejects.toThrow(/closed/i);
@@ -345,11 +348,14 @@ describe("with the local service, a knowledge base", () => {
   }
 
   test.each([
-    [{ limit: 0 }, "search: limit: Too small: expected number to be >=1 (got 0)"],
+    [{ count: 0 }, "search: count: Too small: expected number to be >=1 (got 0)"],
     [{ fusion: { kk: 3 } }, 'search: there is no option "fusion.kk"; there are: method, k, weights'],
     [{ fusion: { weights: { dense: 1, lexical: 1, words: 1 } } }, 'search: there is no option "fusion.weights.words"'],
-    [{ fusion: { k: 5, weights: { dense: 1, lexical: 1, closeness: 2 } } }, "search: weights.closeness is 2, but only"],
-    [{ rerank: true }, "search: rerank: "],
+    [
+      { fusion: { k: 5, weights: { dense: 1, lexical: 1, closeness: 2 } } },
+      "search: fusion.weights.closeness is 2, but only",
+    ],
+    [{ topN: true }, "search: topN: "],
     [{ widenTokens: 3 }, "search: widenTokens: "],
   ])("refuses a search with %j, and says what was meant", async (options, message) => {
     const kb = await filled();
@@ -411,7 +417,7 @@ describe("with the local service, a knowledge base", () => {
       hyde: true,
       diversity: 0.5,
       widenTokens: 100,
-      limit: 2,
+      count: 2,
     });
     expect(asked.hits[0]!.uri).toBe("keys");
     expect(asked.trace.map(({ step }) => step)).toEqual(["multi-query", "hyde", "search hybrid", "diversify", "widen"]);

@@ -75,14 +75,14 @@ const question = "topic told";
 /** Everything that a reader can see. */
 async function contents(kb: KnowledgeBase) {
   const infos = await kb.store.documents();
-  const { hits } = await kb.search(question, { mode: "lexical", limit: 1000 });
+  const { hits } = await kb.search(question, { mode: "lexical", count: 1000 });
   return {
     counts: await kb.store.counts(),
     documents: await Promise.all(infos.map(({ uri }) => kb.store.document(uri))),
     chunks: hits
       .map(({ chunk: { id, start, end, text } }) => ({ id, start, end, text }))
       .toSorted((a, b) => (a.id < b.id ? -1 : 1)),
-    dense: (await kb.search(question, { mode: "dense", limit: 20 })).hits.map((hit) => hit.chunk.id),
+    dense: (await kb.search(question, { mode: "dense", count: 20 })).hits.map((hit) => hit.chunk.id),
   };
 }
 

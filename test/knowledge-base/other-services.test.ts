@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import type { ServiceName } from "../../src/contract/services/services.js";
+import type { ServiceName } from "../../src/dialects/services.js";
 import { Pipeline } from "../../src/core/pipeline.js";
 import { collect } from "../../src/core/stream.js";
 import { tool } from "../../src/core/tool.js";

@@ -50,11 +50,11 @@ test("search and ask find, rank, widen and answer only within their scope", asyn
   for (const options of [
     { mode: "dense" },
     { mode: "lexical" },
-    { mode: "hybrid", rerank: 20 },
+    { mode: "hybrid", topN: 50 },
     { diversity: 0.3, widenTokens: 100 },
     { filter: { metadata: { tenant: { in: ["mine", "theirs"] } } } },
   ] as const) {
-    const { hits } = await mine.search("keys of theirs expire", { limit: 50, ...options });
+    const { hits } = await mine.search("keys of theirs expire", { count: 50, ...options });
     expect(new Set(hits.map(({ uri }) => uri))).toEqual(new Set(["mine:1", "mine:2", "mine:3"]));
     expect(hits.filter(({ chunk }) => chunk.text.includes("theirs"))).toEqual([]);
   }
@@ -87,7 +87,7 @@ test("if a scope is required, nothing is found, answered or listed without one",
     type: "error",
     error: { code: "scope" },
   });
-  const { hits } = await kb.scoped({ metadata: { tenant: "mine" } }).search("keys", { limit: 50 });
+  const { hits } = await kb.scoped({ metadata: { tenant: "mine" } }).search("keys", { count: 50 });
   expect(hits.map(({ uri }) => uri).toSorted()).toEqual(["mine:1", "mine:2", "mine:3"]);
 });
 

@@ -1,3 +1,4 @@
+// In test:all alone: it starts the command for each case, for 7 s.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";

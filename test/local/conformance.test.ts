@@ -77,7 +77,7 @@ describe("Limits", () => {
     expect((await post(target, paths.embeddings, { model, input: ["a", textOf(limit)] })).status).toBe(200);
     expect(await post(target, paths.embeddings, { model, input: ["a", textOf(limit + 1)] })).toMatchObject({
       status: 413,
-      body: { code: 20_042, message: `input must have less than ${limit} tokens`, data: null },
+      body: { code: 20_042, message: `input must have at most ${limit} tokens`, data: null },
     });
   });
 

@@ -39,7 +39,7 @@ function comparable(result: unknown): unknown {
   const text = JSON.stringify(result, (key, value: unknown) =>
     value instanceof Float32Array
       ? [...value]
-      : ["id", "requestId", "created", "durationMs", "raw"].includes(key)
+      : ["id", "requestId", "created", "createdAt", "durationMs", "raw"].includes(key)
         ? undefined
         : value,
   );

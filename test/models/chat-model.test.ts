@@ -26,7 +26,7 @@ describe("thinking is switched by the field of the model's family (C9, C10)", ()
   test.each([
     ["q3", undefined, {}],
     ["q3", false, { enable_thinking: false }],
-    // What a family does anyway is left out.
+    // Settings that are a family's default are left out.
     ["q3", true, {}],
     ["q3", { budgetTokens: 256 }, { thinking_budget: 256 }],
     ["d", false, { thinking: { type: "disabled" } }],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ServiceName } from "../../src/contract/services/services.js";
+import type { ServiceName } from "../../src/dialects/services.js";
 import type { ChatRequest } from "../../src/core/ports.js";
 import { collect } from "../../src/core/stream.js";
 import { type ChatModelOptions, chatModel } from "../../src/models/chat-model.js";

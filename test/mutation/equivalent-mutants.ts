@@ -4,8 +4,6 @@ const scratchSize = "Only how much is encoded without a copy: the digest is the 
 const room = "Only how much room is made, or when: what is stored and found is the same.";
 const hashing =
   "Only where strings stand in the table, and how long they are searched for: they are found all the same.";
-const firstUnit = "The first code unit is of kind 0, which the table holds from the beginning.";
-const beyondTable = "Writing behind the end of the table changes nothing.";
 
 /** Mutants that do the same as the original, each with the reason. */
 export const equivalentMutants: readonly EquivalentMutant[] = [
@@ -23,20 +21,6 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
     replacement: ".",
     reason: "The stage always passes on the signal of its run; the types of the port do not know it.",
   },
-  {
-    file: "src/text/blocks/lines.ts",
-    line: "for (let end = at; end < text.length; end++) {",
-    original: "<",
-    replacement: "<=",
-    reason: "Behind the last character there is no code, and so no line break.",
-  },
-  ...["127", "129"].map((replacement) => ({
-    file: "src/text/blocks/lines.ts",
-    line: "if (unit > 0x20 && (unit < 0x80 || /\\S/.test(text.charAt(at)))) return false;",
-    original: "0x80",
-    replacement,
-    reason: "The pattern finds the same of the characters 127 and 128.",
-  })),
   ...["34", "8.5"].map((replacement) => ({
     file: "src/text/chunking/chunk-identity.ts",
     line: "const scratch = Buffer.allocUnsafeSlow(1 << 17);",
@@ -66,13 +50,6 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
     reason: "From the beginning of the text there is nothing to go back over, whatever the tokens: the answer is 0.",
   },
   {
-    file: "src/text/prompt/prompt-tags.ts",
-    line: 'return ` ${name}="${value.replace(/[&"<>\\n\\r]/gu, (character) => entities[character] ?? character)}"`;',
-    original: "entities[character] ?? character",
-    replacement: "entities[character]",
-    reason: "The pattern finds only characters that the table has; the types do not know it.",
-  },
-  {
     file: "src/text/tables/byte-strings.ts",
     line: "const minSlots = 1024;",
     original: "1024",
@@ -88,18 +65,6 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
     file: "src/text/tables/byte-strings.ts",
     line: "let hash = 0x811c9dc5;",
     original: "0x811c9dc5",
-    reason: hashing,
-  },
-  {
-    file: "src/text/tables/byte-strings.ts",
-    line: "for (let at = start; at < end; at++) hash = Math.imul(hash ^ key[at]!, 0x01000193);",
-    original: "0x01000193",
-    reason: hashing,
-  },
-  {
-    file: "src/text/tables/byte-strings.ts",
-    line: "let slot = (hash ^ (hash >>> 15)) & mask;",
-    original: "15",
     reason: hashing,
   },
   {
@@ -185,12 +150,6 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
   },
   {
     file: "src/text/tables/remembered-pieces.ts",
-    line: "for (let at = start; at < end; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);",
-    original: "0x01000193",
-    reason: hashing,
-  },
-  {
-    file: "src/text/tables/remembered-pieces.ts",
     line: "hash ^= hash >>> 15;",
     original: "15",
     reason: hashing,
@@ -270,47 +229,6 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
     reason: room,
   },
   {
-    file: "src/text/tokens/pre-tokens.ts",
-    line: "const kinds = new Uint8Array(0x10000);",
-    original: "0x10000",
-    replacement: "65537",
-    reason: room,
-  },
-  {
-    file: "src/text/tokens/pre-tokens.ts",
-    line: "for (let unit = 0; unit < kinds.length; unit++) kinds[unit] = kindOf(unit);",
-    original: "0",
-    replacement: "1",
-    reason: firstUnit,
-  },
-  {
-    file: "src/text/tokens/pre-tokens.ts",
-    line: "for (let unit = 0; unit < kinds.length; unit++) kinds[unit] = kindOf(unit);",
-    original: "<",
-    replacement: "<=",
-    reason: beyondTable,
-  },
-  {
-    file: "src/text/words/terms.ts",
-    line: "const kinds = new Uint8Array(0x10000);",
-    original: "0x10000",
-    reason: "The last code unit is of no kind that is visited, and neither is undefined.",
-  },
-  {
-    file: "src/text/words/terms.ts",
-    line: "for (let unit = 0; unit < kinds.length; unit++) {",
-    original: "0",
-    replacement: "1",
-    reason: firstUnit,
-  },
-  {
-    file: "src/text/words/terms.ts",
-    line: "for (let unit = 0; unit < kinds.length; unit++) {",
-    original: "<",
-    replacement: "<=",
-    reason: beyondTable,
-  },
-  {
     file: "src/text/chunking/measure-text.ts",
     line: "if (wanted >= text.length) return text.length;",
     original: "return text.length;",
@@ -318,73 +236,10 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
     reason: "A slice without an end goes to the end of the text too; the types do not take it.",
   },
   {
-    file: "src/text/citations/citation-markers.ts",
-    line: "if (at >= text.length && digits.length <= maxDigits) return undecided;",
-    original: "<=",
-    replacement: "<",
-    reason: "Three digits wait for what follows in any case, and three zeros are text, only sooner.",
-  },
-  {
-    file: "src/text/prompt/pack.ts",
-    line: "while (drafts.length > 0 && countSources(drafts, tokens) > maxTokens) {",
-    original: "0",
-    replacement: "1",
-    reason: "A single draft was counted before as it is sent.",
-  },
-  {
     file: "src/text/citations/check-citation.ts",
     line: "locators.set(number, locate);",
     original: "locators.set(number, locate);",
     reason: "The source is only read again for each of its citations.",
-  },
-  {
-    file: "src/text/citations/citation-markers.ts",
-    line: "const digits = /^\\d*/u.exec(text.slice(at, at + maxDigits + 1))![0];",
-    original: "1",
-    replacement: "2",
-    reason: "Four digits are too many as well as five.",
-  },
-  {
-    file: "src/text/citations/citation-markers.ts",
-    line: "for (let at = open; at < text.length && at <= limit; at++) {",
-    original: "<",
-    replacement: "<=",
-    reason: "Behind the end there is no bracket.",
-  },
-  {
-    file: "src/text/citations/cited-text.ts",
-    line: 'this.#marks.push({ at: this.plain.trimEnd().length, support: citation?.support ?? "missing" });',
-    original: 'citation?.support ?? "missing"',
-    replacement: "citation?.support",
-    reason: "No support is told like a missing one; the types do not take it.",
-  },
-  {
-    file: "src/text/citations/locate-quote.ts",
-    line: "const counts = new Uint32Array(words.length + 1);",
-    original: "+",
-    replacement: "-",
-    reason: "The last piece has two words, so that nobody asks for the denials before the last one.",
-  },
-  {
-    file: "src/text/citations/locate-quote.ts",
-    line: "if (held.size > best.held) best = { held: held.size, from: Math.max(0, at - width + 1), to: at + 1 };",
-    original: "0",
-    replacement: "-1",
-    reason: "From a place before the first word the next step goes on to it.",
-  },
-  {
-    file: "src/text/citations/locate-quote.ts",
-    line: "while (from < best.to && !distinct.has(words[from]!)) from++;",
-    original: "<",
-    replacement: "<=",
-    reason: "The best window ends with one of the words, so that the search ends there.",
-  },
-  {
-    file: "src/text/words/query-syntax.ts",
-    line: 'const closing = closers[text[at] ?? ""];',
-    original: 'text[at] ?? ""',
-    replacement: "text[at]",
-    reason: "The table has no entry for undefined either; the types do not take it.",
   },
   {
     file: "src/text/words/terms.ts",

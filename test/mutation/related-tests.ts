@@ -6,7 +6,7 @@ import { parse, walk } from "./syntax-tree.js";
 export class RelatedTests {
   readonly #root: string;
   readonly #imports = new Map<string, readonly string[]>();
-  /** Of each test: how many imports each file that it reaches is away. */
+  /** Distance in imports from each test to each file that it reaches. */
   readonly #distances = new Map<string, ReadonlyMap<string, number>>();
   readonly #tests: readonly string[];
 

@@ -4,6 +4,7 @@ import { createVitest } from "vitest/node";
 
 const vitest = await createVitest("test", {
   config: "test/vitest.config.ts",
+  mode: "all",
   watch: false,
   bail: 1,
   maxWorkers: 1,

@@ -79,7 +79,7 @@ function mutantsOf(project: string, file: string): LocatedMutant[] {
   });
 }
 
-/** Those that are to be tried: without the equivalent ones, and a sample where there are too many. */
+/** Chooses the mutants to try: leaves out equivalent ones, and samples where there are too many. */
 export async function chooseMutants(options: MutationOptions): Promise<LocatedMutant[]> {
   const { project, maxMutants, seed, equivalents } = options;
   const files = await sourceFiles(options);
@@ -110,9 +110,9 @@ export async function tryMutants(options: MutationOptions): Promise<TriedMutant[
   const mutants = await chooseMutants(options);
   const tests = await glob("test/**/*.test.ts", { cwd: project, ignore: ["**/node_modules/**"] });
   const related = new RelatedTests(project, tests);
-  /** By test: how long it takes without a mutant; undefined where it fails even so, or takes too long for this. */
+  /** Duration of each test without a mutant; undefined where it fails even so, or takes too long for this. */
   const durations = new Map<string, Promise<number | undefined>>();
-  /** By test: mutants that it noticed. */
+  /** Number of mutants that each test noticed. */
   const kills = new Map<string, number>();
   const waiting = [...mutants];
   const results: TriedMutant[] = [];
@@ -153,7 +153,7 @@ export async function tryMutants(options: MutationOptions): Promise<TriedMutant[
   ): Promise<Pick<TriedMutant, "verdict" | "killedBy">> {
     const mutate = (code: string) => code.slice(0, start) + replacement + code.slice(end);
     const candidates = related.of(built);
-    // What noticed other mutants is likely to notice this one.
+    // A test that noticed other mutants is likely to notice this one.
     const nearest = candidates
       .slice(0, maxTests)
       .toSorted((one, other) => (kills.get(other) ?? 0) - (kills.get(one) ?? 0));

@@ -1,3 +1,4 @@
+// In test:all alone: it starts other runtimes, for 32 s.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, cp, mkdtemp, rm } from "node:fs/promises";
@@ -45,9 +46,7 @@ describe.skipIf(!isRegistryReachable || !isLinux)("the published package", () =>
     const ended = once(child, "close");
     const [stdout, stderr, [exitCode]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
     expect({ exitCode: exitCode as unknown, stderr }).toEqual({ exitCode: 0, stderr: "" });
-    expect(stdout).toBe(
-      "read: 4\nwritten: 100\nwhole: true recall of the graph: 1\n" +
-        "answer: Employees get 27 days of paid leave a year. [1]\nserver: 200\nclosed\n",
-    );
+    expect(stdout).toMatch(/^read: 4\nwritten: 100\nwhole: true recall of the graph: 1\nanswer: /);
+    expect(stdout).toMatch(/\nEmployees get 27 days of paid leave a year\. .*\[1\]\nserver: 200\nclosed\n$/);
   });
 });

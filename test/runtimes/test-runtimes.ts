@@ -10,6 +10,7 @@ kept in build/runtimes.
 
 npm run test:runtimes -- [test files…] [options]
 
+  --quick         the tests of \`npm test\`, without those that run in \`npm run test:all\` alone
   --short         only the tests that meet what differs between versions: native packages, threads, processes, HTTP
   --node VERSION  one version, such as 24.21.0; can be repeated
   --help
@@ -34,6 +35,7 @@ const run = promisify(execFile);
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    quick: { type: "boolean", default: false },
     short: { type: "boolean", default: false },
     node: { type: "string", multiple: true, default: versions },
     help: { type: "boolean", default: false },
@@ -47,8 +49,17 @@ async function testAll(): Promise<void> {
   const files = values.short ? versionDependent : positionals;
   const nodes = await Promise.all(values.node.map((version) => prepare(version)));
   for (const { version, environment } of nodes) {
-    process.stdout.write(`\nNode ${version}: ${files.length === 0 ? "all tests" : files.join(" ")}\n`);
-    const vitest = [resolve("node_modules/vitest/vitest.mjs"), "run", "--config", "test/vitest.config.ts", ...files];
+    process.stdout.write(
+      `\nNode ${version}: ${files.length > 0 ? files.join(" ") : values.quick ? "quick tests" : "all tests"}\n`,
+    );
+    const vitest = [
+      resolve("node_modules/vitest/vitest.mjs"),
+      "run",
+      "--config",
+      "test/vitest.config.ts",
+      ...(values.quick ? [] : ["--mode", "all"]),
+      ...files,
+    ];
     const child = spawn("node", vitest, { env: environment, stdio: "inherit" });
     const [exitCode] = (await once(child, "close")) as [number | null];
     if (exitCode !== 0) process.exitCode = 1;

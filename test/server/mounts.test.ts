@@ -10,6 +10,20 @@ test("a handler runs in Hono, which keeps its path", async () => {
   });
 });
 
+test("a handler runs in Hono's mount, which cuts the path off", async () => {
+  await expectMounted(({ fetch }) => {
+    const app = new Hono().mount("/docs", fetch);
+    return getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  });
+});
+
+test("a handler runs behind a proxy that cuts the path off", async () => {
+  await expectMounted(({ node }) => (request, response) => {
+    request.url = request.url!.replace(/^\/docs/, "");
+    return node(request, response);
+  });
+});
+
 test("a handler runs in a route of Next.js, whose methods are functions of a request", async () => {
   await expectMounted(({ fetch }) => {
     const route: Record<string, (request: Request) => Promise<Response>> = { GET: fetch, POST: fetch };

@@ -88,7 +88,7 @@ test.each([
     expect(shown).toMatch(reason);
     expect(shown).not.toContain(key);
   }
-  // What needs no model goes on.
+  // Tools that need no model go on working.
   const read = await newer.callTool({ name: "read_source", arguments: { uri: "keys" } });
   expect(read).toMatchObject({ structuredContent: { text: documents[0]!.text } });
 

@@ -30,19 +30,19 @@ test.each<[string, z.ZodType, object]>([
     },
   ],
   ["chunk", chunkOptions, { overlapTokens: 32, parentTokens: 1024, strategy: "structure" }],
-  ["condense", condenseOptions, { of: "follow-ups", historyTokens: 2000, ...questionTime }],
+  ["condense", condenseOptions, { questions: "follow-ups", historyTokens: 2000, ...questionTime }],
   ["diversify", diversifyOptions, { lambda: 0.7 }],
   ["embedChunks", embedChunksOptions, { concurrency: 8, batchBytes: 4_194_304 }],
-  ["fused", fusedOptions, { fusion: "rrf", k: 10 }],
+  ["fused", fusedOptions, { method: "rrf", k: 10 }],
   ["hyde", hydeOptions, questionTime],
   ["multiQuery", multiQueryOptions, { count: 3, ...questionTime }],
   ["rerank", rerankOptions, { topN: 6, onFailure: "keep-order", searchWeight: 0, reserveMs: 2000 }],
-  ["search", searchOptions, { count: 40, mode: "hybrid" }],
+  ["search", searchOptions, { count: 40, mode: "hybrid", fusion: {}, correct: true }],
   ["widen", widenOptions, { maxTokens: 1024, to: "parent" }],
 ])("the defaults of %s are those that its options document", (_name, schema, defaults) => {
   expect(schema.parse({})).toEqual(defaults);
 });
 
 test("the default search tool gives 6 hits within 30 seconds", () => {
-  expect(searchToolOptions.parse({})).toMatchObject({ name: "search_documents", limit: 6, timeoutMs: 30_000 });
+  expect(searchToolOptions.parse({})).toMatchObject({ name: "search_documents", count: 6, timeoutMs: 30_000 });
 });

@@ -172,7 +172,7 @@ test("while one handle writes, another can read, sees each commit, and learns wh
   });
   await letGo();
   await writer.close();
-  expect(await reader.write(withVectors([one], 8))).toEqual([expect.objectContaining({ outcome: "updated" })]);
+  expect(await reader.write(withVectors([one], 8))).toEqual([expect.objectContaining({ outcome: "unchanged" })]);
 });
 
 test("without the native library the store searches exactly, and warns once", async () => {

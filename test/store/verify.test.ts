@@ -69,7 +69,7 @@ function flipByte(path: string, at: number): void {
   closeSync(file);
 }
 
-/** What verify says of a store with a graph in which nothing is wrong. */
+/** The report of verify on a sound store with a graph. */
 const sound = { ok: true, problems: [], recall: 1, repaired: false, quantization: "int4" };
 
 test("an intact store has no problems, and its recall is measured", async () => {

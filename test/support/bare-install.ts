@@ -19,7 +19,7 @@ export async function runWithPackages(packages: readonly string[], script: strin
     await mkdir(dirname(place), { recursive: true });
     await symlink(join(root, "node_modules", name), place);
   }
-  await writeFile(join(folder, "package.json"), '{"type":"module"}');
+  await cp(join(root, "package.json"), join(folder, "package.json"));
   await writeFile(join(folder, "script.js"), script);
   // Packages that this version of Node has from elsewhere (test/runtimes) do not count.
   const env = { ...process.env, NODE_PATH: "" };

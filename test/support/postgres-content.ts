@@ -16,12 +16,12 @@ export async function postgresContent(url: string, schema = "citewell"): Promise
       ),
       chunks: await rows(
         `SELECT uri, chunks.id, vector, start, "end", tokens, parent_start, parent_end, context, words, embedding::text
-         FROM chunks JOIN documents ON documents.id = document JOIN embeddings USING (label) ORDER BY uri, start`,
+         FROM chunks JOIN documents ON documents.id = document JOIN embeddings USING (document, label) ORDER BY uri, start`,
       ),
       postings: await rows(
         `SELECT id, count(*)::integer AS words, sum(frequency)::integer AS frequency, min(length) AS length,
            md5(string_agg(word || frequency, ' ' ORDER BY word)) AS all
-         FROM postings JOIN chunks ON label = chunk GROUP BY id ORDER BY id`,
+         FROM postings JOIN chunks ON chunks.document = postings.document AND label = chunk GROUP BY id ORDER BY id`,
       ),
       totals: await rows("SELECT sum(chunks)::integer AS chunks, sum(words)::integer AS words FROM totals"),
       fields: await rows(

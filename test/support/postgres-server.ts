@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
@@ -15,10 +15,19 @@ export const noPostgres: string | undefined = !existsSync(join(programs, "initdb
     ? undefined
     : "pgvector is not installed for PostgreSQL 15";
 
+/** Why tests with a cluster are skipped here; undefined where they run. */
+export const noCitus: string | undefined =
+  noPostgres ??
+  (existsSync("/usr/share/postgresql/15/extension/citus.control")
+    ? undefined
+    : "Citus is not installed for PostgreSQL 15, so that no store is tested on a cluster");
+
 export interface PostgresServer {
   /** Address of the database `name`, for `pg`. Default: `postgres`. */
   readonly url: (name?: string) => string;
   readonly port: number;
+  /** Process id of the running server. */
+  readonly pid: () => number;
   /** Makes a new, empty database and returns its address. */
   readonly createDatabase: (name: string) => Promise<string>;
   /** `immediate` ends it as a crash does; what was committed must be there after `start`. */
@@ -58,7 +67,8 @@ export async function startPostgres({
   const inNamespace = host === undefined ? [] : ["ip", "netns", "exec", host.namespace];
   const owned = async (program: string, ...words: string[]) => {
     const [command, ...rest] = [...inNamespace, ...asOwner, join(programs, program), ...words];
-    await run(command!, rest, { cwd: folder });
+    // Servers connect to each other, and must not look for certificates in the tester's home.
+    await run(command!, rest, { cwd: folder, env: { ...process.env, HOME: folder } });
   };
   const address = host?.address ?? "127.0.0.1";
   const flags = ["fsync=off", `port=${port}`, `listen_addresses=${address}`, `unix_socket_directories=${folder}`];
@@ -73,6 +83,7 @@ export async function startPostgres({
   return {
     url,
     port,
+    pid: () => Number.parseInt(readFileSync(join(data, "postmaster.pid"), "utf8"), 10),
     start,
     stop,
     createDatabase: async (name) => {
@@ -104,10 +115,18 @@ async function makeCluster(data: string, initialize: (path: string) => Promise<v
   await run("cp", ["-a", template, data]);
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
+}
+
+/** Stops all processes of a server, which then answers nobody and refuses nobody, until they are continued. */
+export function signalServer(server: PostgresServer, signal: "SIGSTOP" | "SIGCONT"): void {
+  const pid = server.pid();
+  const processes = () => readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
+  process.kill(pid, signal);
+  for (const child of processes()) process.kill(Number(child), signal);
 }

@@ -47,7 +47,7 @@ export interface Declared {
 /** The declarations of all entry points as the compiler sees them. */
 export interface Declarations {
   readonly checker: Checker;
-  /** What each entry point exports, by specifier. */
+  /** Exports of each entry point, by specifier. */
   readonly exports: ReadonlyMap<string, readonly Symbol[]>;
 }
 

@@ -16,7 +16,7 @@ export function citewellInTerminal(
   words: readonly string[],
   { cwd, environment = {}, typed = [] }: TerminalOptions = {},
 ): Promise<{ readonly exitCode: number | null; readonly screen: string }> {
-  // What the tester's own terminal can show must not matter.
+  // The abilities of the tester's own terminal must not matter.
   const own =
     /^(CITEWELL_.*|CI|TERM|TERM_PROGRAM.*|VTE_VERSION|WT_SESSION|COLORTERM|NO_COLOR|FORCE_.*|NODE_DISABLE_COLORS)$/;
   const inherited = Object.entries(process.env).filter(([name]) => !own.test(name));

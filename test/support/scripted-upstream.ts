@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 
-/** What the upstream does with one request. At most one of `json`, `text`, `sse` and `chunks` is the body. */
+/** The upstream's behaviour for one request. At most one of `json`, `text`, `sse` and `chunks` is the body. */
 export interface ScriptedReply {
   /** Default: 200. */
   readonly status?: number;
@@ -45,7 +45,7 @@ export interface RecordedRequest {
 }
 
 export interface ScriptedUpstream {
-  /** What goes into `createTransport({ baseUrl })`. */
+  /** Argument for `createTransport({ baseUrl })`. */
   readonly baseUrl: string;
   /** In order of arrival. */
   readonly requests: readonly RecordedRequest[];

@@ -21,6 +21,7 @@ import { temporaryFolder } from "./temporary-folder.js";
 /** The fields that replies have, each those of its route. */
 type ReplyFields = WireWholeConversation & {
   readonly conversations: readonly WireConversation[];
+  readonly total: number;
   readonly documents: readonly WireDocument[];
   readonly passages: readonly WirePassage[];
   readonly uploads: readonly WireUpload[];

@@ -18,3 +18,11 @@ export function shareOfWords(expected: string, text: string): number {
   }
   return found / words(expected).length;
 }
+
+/** Words of `part` that `whole` does not have. One that begins a word of `whole` counts as there: it is the one that was cut. */
+export function wordsBeyond(part: string, whole: string): readonly string[] {
+  const known = [...new Set(words(whole))];
+  const beyond = words(part).filter((word) => !known.includes(word));
+  const cut = beyond.findIndex((word) => known.some((one) => one.startsWith(word)));
+  return cut < 0 ? beyond : beyond.toSpliced(cut, 1);
+}

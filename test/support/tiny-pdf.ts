@@ -26,7 +26,7 @@ export interface DrawnPage {
   readonly texts?: readonly (readonly [x: number, y: number, text: string])[];
   /** Annotations of the page, which are the objects from number 6 on. */
   readonly annotations?: readonly string[];
-  /** What stands in the catalogue besides the pages. */
+  /** Entries of the catalogue besides the pages. */
   readonly catalog?: string;
 }
 

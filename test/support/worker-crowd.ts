@@ -25,6 +25,8 @@ export interface CrowdOptions {
   readonly killAt?: readonly number[];
   /** Time between two kills, in place of `killAt`. */
   readonly killEveryMs?: number;
+  /** Shares of the documents that have ended, at each of which a worker is stopped (SIGSTOP) until the others take it for dead, and goes on. */
+  readonly pauseAt?: readonly number[];
   /** Share of the documents that have ended when the database crashes and starts again. */
   readonly restartAt: number;
   /** Ends the run with an error that shows how far it came. */
@@ -34,13 +36,17 @@ export interface CrowdOptions {
 
 export interface CrowdOutcome {
   readonly kills: number;
+  readonly pauses: number;
   readonly seconds: number;
   readonly status: Awaited<ReturnType<typeof status>>;
   /** Texts that were answered again after they had been answered. */
   readonly repeatedTexts: number;
-  /** What the workers wrote on stderr. */
+  /** Everything that the workers wrote on stderr. */
   readonly messages: string;
 }
+
+/** Longer than the workers' `--dead-after`, so that a stopped one goes on after its jobs were given to others. */
+const pauseMs = 5000;
 
 export function crowdEmbedder(upstream: Pick<FaultyEmbeddings, "baseUrl">) {
   const transport = createTransport({ baseUrl: upstream.baseUrl, apiKey: "sk-0123456789" });
@@ -63,7 +69,7 @@ export async function runCrowd(options: CrowdOptions): Promise<CrowdOutcome> {
     running.add(child);
     child.on("exit", () => {
       running.delete(child);
-      // As a supervisor does.
+      // A supervisor starts a worker again that died.
       if (!isOver) startWorker();
     });
   };
@@ -73,6 +79,8 @@ export async function runCrowd(options: CrowdOptions): Promise<CrowdOutcome> {
     for (let index = 0; index < workers; index++) startWorker();
     const killAt = [...(options.killAt ?? [])];
     let kills = 0;
+    const pauseAt = [...(options.pauseAt ?? [])];
+    let pauses = 0;
     let isRestarted = false;
     let killedAt = performance.now();
     for (;;) {
@@ -92,6 +100,13 @@ export async function runCrowd(options: CrowdOptions): Promise<CrowdOutcome> {
         await server.start();
         isRestarted = true;
       }
+      if (share >= (pauseAt[0] ?? Infinity) && running.size > 1) {
+        pauseAt.shift();
+        const newest = [...running].at(-1)!;
+        newest.kill("SIGSTOP");
+        setTimeout(() => newest.kill("SIGCONT"), pauseMs);
+        pauses++;
+      }
       const isDue =
         killEveryMs === undefined ? share >= (killAt[0] ?? Infinity) : performance.now() - killedAt >= killEveryMs;
       const [oldest] = running;
@@ -104,6 +119,7 @@ export async function runCrowd(options: CrowdOptions): Promise<CrowdOutcome> {
     const answered = [...upstream.answered.values()];
     return {
       kills,
+      pauses,
       seconds: (performance.now() - startedAt) / 1000,
       status: await status({ store }),
       repeatedTexts: answered.reduce((sum, times) => sum + times - 1, 0),

@@ -1,4 +1,4 @@
-/** What reads a text sign by sign or looks for something in it. */
+/** Methods that read a text character by character or search in it. */
 const readings = [
   [String.prototype, ["charAt", "charCodeAt", "codePointAt", "slice", "startsWith", "indexOf"]],
   [RegExp.prototype, ["exec", "test"]],

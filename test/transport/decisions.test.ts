@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { failure, transportFor, vectors } from "../support/transport-for.js";
+import { decisions } from "./decisions.js";
 
 const message = { role: "user" as const, content: "?" };
 const chatRequest = { model: "q", messages: [message] };
@@ -13,14 +14,14 @@ const models = [
 const whole = (...choices: readonly object[]) => ({ json: { choices } });
 const said = (content: string, index = 0) => ({ index, message: { content }, finish_reason: "stop" });
 
-/** What goes over the wire for a request to chat. */
+/** The body that goes over the wire for a chat request. */
 async function sentFor(request: object): Promise<unknown> {
   const { transport, upstream } = await transportFor([whole(said("x"))], { models });
   await transport.chat({ ...chatRequest, ...request });
   return upstream.requests[0]!.body;
 }
 
-/** What a request is refused with, before anything is sent. */
+/** The message with which a request is refused before anything is sent. */
 async function refusalOf(request: object): Promise<string> {
   const { transport, upstream } = await transportFor([], { models });
   const error = await failure(transport.chat({ ...chatRequest, ...request }));
@@ -121,98 +122,30 @@ test("lists of token ids are refused, texts go out as they are (M5)", async () =
   ]);
 });
 
-/**
- * Where the contract is silent: what the client does. Each has a test that is named by it. V21, what a video counts for,
- * is the service's alone.
- */
-const decisions: Readonly<Record<string, string>> = {
-  E1: "every shape of error body is read",
-  E2: "a model that is not published is told from all else",
-  E3: "status codes have kinds",
-  E4: "an error with status 200 is an error",
-  E5: "what passes is sent again",
-  E6: "the waits that services ask for are kept",
-  E7: "the id of a request is found",
-  E8: "budgets per minute are kept for each model",
-  E9: "a key of another data center is suspected",
-  E10: "pasted addresses are put right",
-  E11: "bodies have a limit",
-  C1: "stream always goes out, and either reply is read",
-  C2: "a stream is put together",
-  C3: "the last usage counts",
-  C4: "reasons for the end are put into our words",
-  C5: "max_tokens always goes out",
-  C6: "numbers keep their bounds",
-  C7: "presence_penalty is passed through",
-  C8: "several choices are read",
-  C9: "thinking is switched the way of the family",
-  C10: "fields of another family are refused",
-  C11: "thinking and sampling go together",
-  C12: "there are three roles",
-  C13: "there are ten messages",
-  C14: "pictures have an address and a detail",
-  C15: "a vision model stops as any other",
-  C16: "one stop sequence becomes a list",
-  C17: "content may be null",
-  C18: "tool_choice is not sent",
-  C19: "json_schema is refused",
-  C20: "the model that answered is told",
-  R1: "every naming is read",
-  R2: "a document of null is none",
-  R3: "top_n is clamped",
-  R4: "no documents need no call",
-  R5: "documents are not split unless the options say so",
-  R6: "limits of long documents go out when they are set",
-  R7: "results are put in order",
-  R8: "scores have no scale",
-  M1: "32 texts go into one request",
-  M2: "the limit of a text is learned from its refusal",
-  M3: "the limit of a batch is learned from its refusal",
-  M4: "an empty text is refused",
-  M5: "token ids are refused",
-  M6: "vectors are decoded by what arrives",
-  M7: "dimensions is sent to models that have several",
-  M8: "vectors are checked against the texts",
-  M9: "usage may lack fields",
-  V1: "a task is asked for by GET",
-  V2: "a task is read from whatever is told of it",
-  V3: "numbers may be written as strings",
-  V4: "a creation answers with an id",
-  V5: "an expired task ends the wait",
-  V6: "unknown statuses are waited out",
-  V7: "tasks are listed",
-  V8: "tasks are cancelled",
-  V9: "records live for seven days",
-  V10: "links live for a day",
-  V11: "results are fetched without the key",
-  V12: "a creation may take 15 minutes",
-  V13: "a creation is never sent twice",
-  V14: "a wait asks every 10 to 30 seconds",
-  V15: "queries are sent again",
-  V16: "the role has three places",
-  V17: "defaults stay out",
-  V18: "resolutions have no case",
-  V19: "the ratio is the one that was chosen",
-  V20: "a search that will not be done is warned of",
-  V22: "ids are opaque",
-  V23: "callbacks are hints",
-  V24: "other formats of pictures are refused, but for models that take them",
-  V25: "frames and references do not mix",
-};
+const codesIn = (title: string) => title.match(/\b[ECRMV]\d+\b/g) ?? [];
 
-test("every decision has a test that is named by it", () => {
+/** Titles of tests in these folders. A title is the first argument of test, of describe, or of what an each returns. */
+function titlesIn(folders: readonly string[]): string[] {
   const root = fileURLToPath(new URL("../", import.meta.url));
-  const files = ["transport", "models", "contract"].flatMap((room) =>
-    readdirSync(join(root, room), { recursive: true, encoding: "utf8" }).flatMap((name) =>
-      name.endsWith(".test.ts") ? [join(root, room, name)] : [],
-    ),
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".test.ts"))
+      .map((name) => join(root, folder, name)),
   );
-  // A title is the first thing that test, describe or an each is called with.
-  const titles = files.flatMap((file) =>
+  return files.flatMap((file) =>
     [...readFileSync(file, "utf8").matchAll(/(?:test|describe|\]|const)\)?\(\s*"([^"]+)"/g)].map(([, title]) => title!),
   );
-  const named = new Set(titles.flatMap((title) => title.match(/\b[ECRMV]\d+\b/g) ?? []));
+}
+
+test("every decision has a test that is named by it", () => {
+  const named = new Set(titlesIn(["transport", "models", "contract"]).flatMap(codesIn));
   expect(Object.keys(decisions).filter((id) => !named.has(id))).toEqual([]);
   // And the search is one that can fail.
   expect(named).not.toContain("E12");
+});
+
+test("every code at the end of a title is explained in the legend", () => {
+  const codes = titlesIn(["."]).flatMap((title) => codesIn(/\((?:[A-Z]\d+(?:, )?)+\)$/.exec(title)?.[0] ?? ""));
+  expect(codes.length).toBeGreaterThan(80);
+  expect(codes.filter((code) => !(code in decisions))).toEqual([]);
 });

@@ -158,7 +158,7 @@ describe("fields that the contract does not have (C18)", () => {
   });
 });
 
-/** What is warned of while a request to chat is answered. */
+/** Collects the warnings while a chat request is answered. */
 async function warnings(
   request: object,
   reply = whole(),

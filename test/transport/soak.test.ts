@@ -1,3 +1,4 @@
+// In test:all alone: it sends thousands of requests and looks at memory, for 10 s.
 import { expect, test } from "vitest";
 import { discrepancies, servedByKind, soak } from "../support/soak.js";
 

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { checkStorePart } from "../../core/check-port.js";
+import { AnswerError } from "../../core/errors.js";
 import { given } from "../../core/given.js";
 import { optionsOf, resolve } from "../../core/options.js";
 import { Pipeline } from "../../core/pipeline.js";
 import { collect } from "../../core/stream.js";
-import type { AnswerEvent, Citation, Question, Retrieved } from "../../core/types.js";
+import type { AnswerEvent, Citation, FinishReason, Question, Retrieved } from "../../core/types.js";
 import type { KnowledgeBase } from "../../knowledge-base/options.js";
 import { type SearchPassagesOptions, searchPassagesOptions } from "../../knowledge-base/question-options.js";
 import { type AnswerOptions, answerOptions } from "../../stages/answering/answer-options.js";
@@ -18,9 +19,9 @@ import { messagesOf } from "./prompt.js";
 import type { AiSdkLanguageModel, AiSdkMiddleware, CallSettings, Warning } from "./specification.js";
 
 export interface CitedAnswersOptions extends Omit<ModelLimits, "maxInputTokens"> {
-  /** How passages are found. Default: as `search` finds them, 6 of them. */
+  /** Search options. Default: those of `search`, with 6 passages. */
   readonly search?: Omit<SearchPassagesOptions, "signal" | "deadlineMs" | "report">;
-  /** How the answer is made of them: instructions, tools of this library, limits. Default: as `answer` has it. */
+  /** Answer options: instructions, tools of this library, limits. Default: those of `answer`. */
   readonly answer?: AnswerOptions;
 }
 
@@ -28,10 +29,7 @@ const citedAnswersOptions = optionsOf<CitedAnswersOptions>()({
   contextTokens: modelLimits.shape.contextTokens,
   maxOutputTokens: modelLimits.shape.maxOutputTokens,
   tokens: modelLimits.shape.tokens,
-  search: searchPassagesOptions
-    .omit({ signal: true, deadlineMs: true, report: true })
-    .extend({ limit: z.int().min(1).max(1000).default(6) })
-    .prefault({}),
+  search: searchPassagesOptions.omit({ signal: true, deadlineMs: true, report: true }).prefault({}),
   answer: answerOptions.prefault({}),
 });
 
@@ -42,6 +40,15 @@ const citedAnswersOptions = optionsOf<CitedAnswersOptions>()({
  * messages are instructions; earlier messages are what a follow-up may refer to. Tools of the AI SDK are left out with a warning.
  *
  * @throws OptionsError when an option is unknown or out of range.
+ * @example
+ * ```ts
+ * import { wrapLanguageModel } from "ai";
+ * import { createTransport, openKnowledgeBase } from "citewell";
+ * import { aiSdkProvider, citedAnswers } from "citewell/ai-sdk";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * const provider = aiSdkProvider(createTransport({ baseUrl: "https://api.example.com/v1", apiKey: "…" }));
+ * const model = wrapLanguageModel({ model: provider.languageModel("…"), middleware: citedAnswers(kb) });
+ * ```
  */
 export function citedAnswers(
   documents: Pick<KnowledgeBase, "search">,
@@ -69,32 +76,63 @@ async function* piecesOf(
   const run = given({ signal });
   const question: Question = { question: ask, ...(history.length > 0 && { history }) };
   const [asked = question] = await collect(Pipeline.from<Question>().pipe(condense(model)).stream([question], run));
-  const found = await documents.search(asked.question, { ...search, ...run });
+  const size = search.topN === undefined ? { count: 6 } : {};
+  const found = await documents.search(asked.question, { ...size, ...search, ...run });
   const retrieved: Retrieved = { ...found, ...given({ asked: asked.asked }), ...(history.length > 0 && { history }) };
   const instructions = [how.instructions, system].filter(Boolean).join("\n\n");
   const answering = answer(model, {
-    ...given({ answerTokens: maxOutputTokens, temperature }),
+    ...given({ temperature }),
     ...how,
+    ...given({ maxReplyTokens: least(how.maxReplyTokens, maxOutputTokens) }),
     ...(instructions !== "" && { instructions }),
   });
-  for await (const event of Pipeline.from<Retrieved>().pipe(answering).stream([retrieved], run)) yield* pieceOf(event);
-}
-
-function* pieceOf(event: AnswerEvent): Generator<Piece> {
-  if (event.type === "text-delta") yield { type: "text", delta: event.text };
-  else if (event.type === "reasoning-delta") yield { type: "reasoning", delta: event.text };
-  else if (event.type === "citation") yield sourceOf(event.citation);
-  else if (event.type === "error") throw event.error;
-  else if (event.type === "finish") {
-    const { usage, model, answered, warnings } = event.answer;
-    const providerMetadata = { citewell: { answered, warnings: [...warnings] } };
-    yield { type: "finish", reason: "stop", usage, model, providerMetadata };
+  for await (const event of Pipeline.from<Retrieved>().pipe(answering).stream([retrieved], run)) {
+    yield* pieceOf(event, wrapped.modelId);
   }
 }
 
-function sourceOf({ number, uri, title, chunkId, ...checked }: Citation): Extract<Piece, { readonly type: "source" }> {
+/** The smaller of two limits, of which each may be missing. */
+function least(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+}
+
+function* pieceOf(event: AnswerEvent, modelId: string): Generator<Piece> {
+  if (event.type === "text-delta") yield { type: "text", delta: event.text };
+  else if (event.type === "reasoning-delta") yield { type: "reasoning", delta: event.text };
+  else if (event.type === "citation") yield sourceOf(event.citation);
+  else if (event.type === "error") {
+    const reason = endingOf(event.error);
+    if (!reason) throw event.error;
+    const providerMetadata = { citewell: { answered: false, warnings: [event.error.message] } };
+    yield { type: "finish", reason, usage: event.account?.paid, model: modelId, providerMetadata };
+  } else if (event.type === "finish") {
+    const { finishReason, usage, model, answered, warnings } = event.answer;
+    const providerMetadata = { citewell: { answered, warnings: [...warnings] } };
+    // Tool calls run here: the caller has none to continue.
+    const reason = finishReason === "tool-calls" ? "stop" : finishReason;
+    yield { type: "finish", reason, usage, model, providerMetadata };
+  }
+}
+
+/** The end of a reply that has no answer in it, and that the AI SDK has a name for. */
+function endingOf(error: Error): FinishReason | undefined {
+  if (!(error instanceof AnswerError)) return undefined;
+  if (error.code === "thinking-budget") return "length";
+  return error.code === "content-filter" ? error.code : undefined;
+}
+
+function sourceOf({
+  number,
+  uri,
+  title,
+  chunkId,
+  sentence,
+  ...checked
+}: Citation): Extract<Piece, { readonly type: "source" }> {
   const id = `${number}:${checked.start}-${checked.end}`;
-  const providerMetadata = { citewell: { number, uri, chunkId, ...checked } };
+  const providerMetadata = {
+    citewell: { number, uri, chunkId, ...checked, ...(sentence && { sentence: { ...sentence } }) },
+  };
   return /^https?:/u.test(uri)
     ? { type: "source", sourceType: "url", id, url: uri, ...given({ title }), providerMetadata }
     : { type: "source", sourceType: "document", id, mediaType: "text/plain", title: title ?? uri, providerMetadata };

@@ -61,15 +61,21 @@ export interface AiSdkPorts {
 }
 
 /**
- * Makes models of any AI SDK provider our ports. They are recognised by their shape, whatever version of the SDK made them:
- * the package `ai` is not needed. Failures of their services are `TransportError`s; those that may pass are tried three times.
+ * Wraps models of any AI SDK provider as ports. They are recognised by their shape, whatever version of the SDK made them:
+ * the package `ai` is not needed. Failures of their services are `TransportError`s; transient ones are tried three times.
  *
  * @throws OptionsError when an option is unknown or out of range, or a model has a specification version that is not known.
+ * @example
+ * ```ts
+ * import { openKnowledgeBase } from "citewell";
+ * import { fromAiSdk, type FromAiSdkOptions } from "citewell/ai-sdk";
+ * export const openWith = (models: FromAiSdkOptions) => openKnowledgeBase({ path: "./.citewell", ...fromAiSdk(models) });
+ * ```
  */
 export function fromAiSdk(options: FromAiSdkOptions): AiSdkPorts {
   const settings = resolve("fromAiSdk", fromAiSdkOptions, options);
   const { embeddingModel, languageModel, rerankingModel } = settings;
-  // The versions differ in little, which is read where they do.
+  // The few differences between versions are handled where they are read.
   return {
     ...(embeddingModel && { embedder: embedderFrom(embeddingModel as AiSdkEmbeddingModel, settings) }),
     ...(languageModel && { chatModel: chatModelFrom(languageModel as AiSdkLanguageModel, settings) }),
@@ -94,8 +100,8 @@ function embedderFrom(
       const perCall = Math.min((await stated) ?? Infinity, Math.max(1, texts.length));
       const vectors: Float32Array[] = [];
       let used: number | undefined = 0;
-      for (let at = 0; at < texts.length; at += perCall) {
-        const values = texts.slice(at, at + perCall);
+      for (let offset = 0; offset < texts.length; offset += perCall) {
+        const values = texts.slice(offset, offset + perCall);
         const send = (abortSignal: AbortSignal) => source.doEmbed({ values, abortSignal });
         const { embeddings, usage } = await attempt(open, send, maxAttempts);
         if (embeddings.length !== values.length) {
@@ -129,7 +135,8 @@ function rerankerFrom(source: AiSdkRerankingModel): Reranker {
         maxAttempts,
       );
       const odd = ranking.find(
-        ({ index }, at) => !(index in values) || ranking.findIndex((each) => each.index === index) < at,
+        ({ index }, candidate) =>
+          !(index in values) || ranking.findIndex((ranked) => ranked.index === index) < candidate,
       );
       if (odd) {
         const problem = `${modelId} ranked document ${odd.index} of ${values.length}, which is not there or ranked twice`;

@@ -1,6 +1,6 @@
-import type { ChatModel, ChatRequest, CallOptions, ChatEvent, FinishReason } from "../../core/ports.js";
+import type { ChatModel, ChatRequest, CallOptions, ChatEvent } from "../../core/ports.js";
 import { untilAborted } from "../../core/stream.js";
-import type { Usage } from "../../core/types.js";
+import type { FinishReason, Usage } from "../../core/types.js";
 import { attempt, foreignCall, maxAttempts } from "../foreign-call.js";
 import { chatLimits, type ModelLimits } from "../model-limits.js";
 import { promptOf } from "./prompt.js";
@@ -62,7 +62,7 @@ function finishOf({ finishReason, usage }: Extract<StreamPart, { readonly type: 
   readonly usage?: Usage;
 } {
   const unified: string = typeof finishReason === "string" ? finishReason : finishReason.unified;
-  const reason = reasons.find((each) => each === unified) ?? "other";
+  const reason = reasons.find((currentReason) => currentReason === unified) ?? "other";
   const { inputTokens, outputTokens } = usage as unknown as Record<"inputTokens" | "outputTokens", TokenCount>;
   const [input, output] = [totalOf(inputTokens), totalOf(outputTokens)];
   if (input === undefined || output === undefined) return { reason };

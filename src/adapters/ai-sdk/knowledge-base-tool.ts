@@ -21,19 +21,19 @@ export interface KnowledgeBaseTool {
     input: SearchInput,
     call: ToolExecution,
   ) => Promise<{
-    /** Best first. */
+    /** Passages found, best first. */
     readonly passages: readonly Passage[];
   }>;
 }
 
 interface SearchInput {
-  /** What the model looks for, as a question or in keywords. */
+  /** Search query of the model, a question or keywords. */
   readonly query: string;
 }
 
-/** The used part of what the AI SDK tells a tool of its call. */
+/** The fields we read of the call options that the AI SDK gives a tool. */
 interface ToolExecution {
-  /** Ends the search. */
+  /** Aborts the search. */
   readonly abortSignal?: AbortSignal | undefined;
 }
 
@@ -46,6 +46,15 @@ const description =
  * Passages are text from outside, which the model should not take orders from.
  *
  * @throws OptionsError when an option is unknown or out of range.
+ * @example
+ * ```ts
+ * import { generateText, type LanguageModel } from "ai";
+ * import { openKnowledgeBase } from "citewell";
+ * import { knowledgeBaseTool } from "citewell/ai-sdk";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * export const ask = (model: LanguageModel, prompt: string) =>
+ *   generateText({ model, prompt, tools: { search: knowledgeBaseTool(kb, { count: 4 }) } });
+ * ```
  */
 export function knowledgeBaseTool(documents: PassageSearch, options: KnowledgeBaseToolOptions = {}): KnowledgeBaseTool {
   const settings = resolve("knowledgeBaseTool", searchToolOptions.omit({ name: true }), options);

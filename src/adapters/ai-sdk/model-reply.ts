@@ -1,8 +1,7 @@
-import type { FinishReason } from "../../core/ports.js";
-import type { Usage } from "../../core/types.js";
+import type { FinishReason, Usage } from "../../core/types.js";
 import type { Content, GenerateResult, StreamPart, StreamResult, Warning } from "./specification.js";
 
-/** What a model says, piece by piece, before it is put into the form of a whole or a streamed reply; `finish` is the last. */
+/** A piece of a model's reply, before it is put into the form of a whole or a streamed reply; `finish` is the last. */
 export type Piece =
   | { readonly type: "text"; readonly delta: string }
   | { readonly type: "reasoning"; readonly delta: string }

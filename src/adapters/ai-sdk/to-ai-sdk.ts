@@ -39,9 +39,19 @@ export interface AiSdkModels {
 }
 
 /**
- * Makes ports models of the AI SDK, of version 3 of its specification.
+ * Wraps ports as models of the AI SDK, by version 3 of its specification.
  *
  * @throws OptionsError when an option is unknown, or no port of its kind.
+ * @example
+ * ```ts
+ * import { embed } from "ai";
+ * import type { Embedder } from "citewell";
+ * import { toAiSdk } from "citewell/ai-sdk";
+ * export async function vectorOf(embedder: Embedder, value: string) {
+ *   const { embeddingModel } = toAiSdk({ embedder });
+ *   return (await embed({ model: embeddingModel!, value })).embedding;
+ * }
+ * ```
  */
 export function toAiSdk(options: ToAiSdkOptions): AiSdkModels {
   const ports = resolve("toAiSdk", toAiSdkOptions, options);
@@ -69,6 +79,15 @@ export interface AiSdkProvider {
  * AI SDK asks, though its own retries never see the transport's errors.
  *
  * @throws OptionsError for what is no transport.
+ * @example
+ * ```ts
+ * import { generateText } from "ai";
+ * import { createTransport } from "citewell";
+ * import { aiSdkProvider } from "citewell/ai-sdk";
+ * const provider = aiSdkProvider(createTransport({ baseUrl: "https://api.example.com/v1", apiKey: "…" }));
+ * const { text } = await generateText({ model: provider.languageModel("…"), prompt: "When do keys expire?", maxRetries: 0 });
+ * console.log(text);
+ * ```
  */
 export function aiSdkProvider(transport: Transport): AiSdkProvider {
   checkTransport("aiSdkProvider", transport);

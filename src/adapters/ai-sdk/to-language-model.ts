@@ -65,7 +65,7 @@ function jsonInstruction(schema: object): ChatMessage {
 
 const unsupported = ["topP", "topK", "presencePenalty", "frequencyPenalty", "seed"] as const;
 
-/** The settings that were given and that the port has no field for. */
+/** The given settings that the port has no field for. */
 function warningsFor(settings: CallSettings): Warning[] {
   const { tools = [] } = settings;
   const named = unsupported.filter((feature) => settings[feature] !== undefined);

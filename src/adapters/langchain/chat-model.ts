@@ -1,7 +1,7 @@
 import { OptionsError } from "../../core/errors.js";
 import { given } from "../../core/given.js";
-import { parsedJson } from "../../core/json.js";
-import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, JsonSchema } from "../../core/ports.js";
+import { type JsonSchema, parsedJson } from "../../core/json.js";
+import type { ChatEvent, ChatMessage, ChatModel, ChatRequest } from "../../core/ports.js";
 import { collect } from "../../core/stream.js";
 import { askChatModel } from "../ask-chat-model.js";
 import type {

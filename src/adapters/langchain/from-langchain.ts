@@ -1,15 +1,8 @@
 import { z } from "zod";
 import { OptionsError, TransportError } from "../../core/errors.js";
 import { optionsOf, resolve } from "../../core/options.js";
-import type {
-  CallOptions,
-  ChatEvent,
-  ChatModel,
-  ChatRequest,
-  Embedder,
-  FinishReason,
-  Reranker,
-} from "../../core/ports.js";
+import type { CallOptions, ChatEvent, ChatModel, ChatRequest, Embedder, Reranker } from "../../core/ports.js";
+import type { FinishReason } from "../../core/types.js";
 import { untilAborted } from "../../core/stream.js";
 import { defaultTokens } from "../../text/tokens/tokens.js";
 import { attempt, foreignCall } from "../foreign-call.js";
@@ -19,7 +12,7 @@ import type { LangChainDocument } from "./read-langchain.js";
 
 /** LangChain's `Embeddings`, by their shape. */
 export interface LangChainEmbeddings {
-  /** Vectors of passages. */
+  /** Returns the vectors of passages, in order. */
   embedDocuments(texts: string[]): Promise<number[][]>;
   /** The vector of a question. */
   embedQuery(text: string): Promise<number[]>;
@@ -27,7 +20,7 @@ export interface LangChainEmbeddings {
 
 /** LangChain's `BaseChatModel`, by its shape. */
 export interface LangChainChatModel {
-  /** Streams a reply. */
+  /** Streams a reply in chunks. */
   stream(messages: never, options?: never): Promise<AsyncIterable<object>>;
   /** The model with tools. */
   bindTools?(tools: never, options?: never): object;
@@ -82,10 +75,17 @@ export interface LangChainPorts {
 }
 
 /**
- * Makes embeddings, chat models and compressors of LangChain.js our ports. They are recognised by their shape, and try again by
+ * Wraps embeddings, chat models and compressors of LangChain.js as ports. They are recognised by their shape, and try again by
  * themselves what may pass. Failures of their services that have a status are `TransportError`s.
  *
  * @throws OptionsError when an option is unknown or not of its kind, or embeddings have neither a `model` nor a `space`.
+ * @example
+ * ```ts
+ * import { openKnowledgeBase } from "citewell";
+ * import { fromLangChain, type FromLangChainOptions } from "citewell/langchain";
+ * export const openWith = (models: FromLangChainOptions) =>
+ *   openKnowledgeBase({ path: "./.citewell", ...fromLangChain(models) });
+ * ```
  */
 export function fromLangChain(options: FromLangChainOptions): LangChainPorts {
   const settings = resolve("fromLangChain", fromLangChainOptions, options);
@@ -100,10 +100,10 @@ export function fromLangChain(options: FromLangChainOptions): LangChainPorts {
 /** Most integrations keep the model's id in one of these. */
 function idOf(source: object): string | undefined {
   const { model, modelName } = source as Readonly<Record<string, unknown>>;
-  return [model, modelName].find((each) => typeof each === "string");
+  return [model, modelName].find((name) => typeof name === "string");
 }
 
-/** LangChain's embeddings cut longer lists by themselves. */
+/** LangChain's embeddings split longer lists themselves. */
 const batchTexts = 512;
 
 function embedderFrom(
@@ -231,7 +231,7 @@ function* endOf(whole: Chunk, model: string): Generator<ChatEvent> {
   };
 }
 
-/** Vendors' words for why a reply ended. Ours are among them. */
+/** Finish reasons by vendors' names, our own among them. */
 const reasons: Readonly<Record<string, FinishReason>> = {
   stop: "stop",
   STOP: "stop",

@@ -22,6 +22,15 @@ export interface LangChainLoader {
  * The documents of a LangChain loader as a source: `kb.ingest(readLangChain(new PDFLoader("…")))`. A document's `uri` is its id,
  * else `metadata.source`; further ones of one source, such as the pages of a file, have their number behind it, `#2`. What of the
  * metadata is not JSON is left out. Documents that a later load no longer has stay stored: a loader does not say what is its own.
+ *
+ * @example
+ * ```ts
+ * import { openKnowledgeBase } from "citewell";
+ * import { readLangChain } from "citewell/langchain";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * const loader = { load: async () => [{ pageContent: "Keys expire after 90 days.", metadata: { source: "keys.txt" } }] };
+ * await kb.ingest(readLangChain(loader));
+ * ```
  */
 export async function* readLangChain(loader: LangChainLoader): AsyncGenerator<Document> {
   if (typeof (loader as Partial<LangChainLoader> | null)?.load !== "function") {
@@ -32,9 +41,9 @@ export async function* readLangChain(loader: LangChainLoader): AsyncGenerator<Do
 
 export function documentsOf(documents: readonly LangChainDocument[]): Document[] {
   const seen = new Map<string, number>();
-  return documents.map(({ pageContent, metadata, id }, at) => {
+  return documents.map(({ pageContent, metadata, id }, index) => {
     const facts = jsonOf(metadata);
-    const { source = `document-${at + 1}`, title, ...others } = facts;
+    const { source = `document-${index + 1}`, title, ...others } = facts;
     const name = id ?? (typeof source === "string" ? source : JSON.stringify(source));
     const number = (seen.get(name) ?? 0) + 1;
     seen.set(name, number);

@@ -20,7 +20,7 @@ import { vectorStoreOf } from "./vector-store.js";
 export interface ToLangChainOptions {
   /** Becomes the `retriever`: a knowledge base, or what `scoped` returned of it. With `embedder` a whole one becomes the `vectorStore`. */
   readonly knowledgeBase?: KnowledgeBase | ScopedKnowledgeBase;
-  /** How the retriever searches. Default: as `search` does. */
+  /** Search options of the retriever. Default: those of `search`. */
   readonly search?: Omit<SearchPassagesOptions, "signal" | "deadlineMs" | "report">;
   /** Becomes the `embeddings`. For the vector store, the one that the knowledge base embeds with. */
   readonly embedder?: Embedder;
@@ -56,9 +56,17 @@ export interface LangChainObjects {
 }
 
 /**
- * Makes a knowledge base and ports objects of LangChain.js.
+ * Wraps a knowledge base and ports as objects of LangChain.js.
  *
  * @throws OptionsError when an option is unknown or no port of its kind, and `missing-package` without `@langchain/core`.
+ * @example
+ * ```ts
+ * import { openKnowledgeBase } from "citewell";
+ * import { toLangChain } from "citewell/langchain";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * const { retriever } = await toLangChain({ knowledgeBase: kb, search: { count: 4 } });
+ * const documents = await retriever!.invoke("When do keys expire?");
+ * ```
  */
 export async function toLangChain(options: ToLangChainOptions): Promise<LangChainObjects> {
   const {
@@ -84,7 +92,10 @@ export async function toLangChain(options: ToLangChainOptions): Promise<LangChai
 function embeddingsOf(core: LangChainCore, { embed, maxBatchTexts }: Embedder): Embeddings {
   class CitewellEmbeddings extends core.Embeddings {
     async embedDocuments(texts: string[]): Promise<number[][]> {
-      const starts = Array.from({ length: Math.ceil(texts.length / maxBatchTexts) }, (_, at) => at * maxBatchTexts);
+      const starts = Array.from(
+        { length: Math.ceil(texts.length / maxBatchTexts) },
+        (_, index) => index * maxBatchTexts,
+      );
       const parts = await Promise.all(starts.map((start) => embed(texts.slice(start, start + maxBatchTexts))));
       return parts.flatMap(({ vectors }) => vectors.map((vector) => [...vector]));
     }

@@ -9,7 +9,7 @@ import { documentsOf } from "./read-langchain.js";
 import { documentOf } from "./retriever.js";
 
 interface AddOptions {
-  /** In the order of the documents. */
+  /** Ids in the order of the documents. */
   readonly ids?: readonly string[];
 }
 
@@ -41,7 +41,9 @@ export function vectorStoreOf(core: LangChainCore, knowledgeBase: KnowledgeBase,
         throw new OptionsError("options", problem);
       }
       const writes = withIds(documents, ids).map((document) => ({ document, chunks: [wholeChunk(document)] }));
-      const keyed = writes.map(({ chunks }, at) => [vectorKey(chunks[0]!), Float32Array.from(vectors[at]!)] as const);
+      const keyed = writes.map(
+        ({ chunks }, index) => [vectorKey(chunks[0]!), Float32Array.from(vectors[index]!)] as const,
+      );
       await store.write({ documents: writes, vectors: new Map(keyed) });
       return writes.map(({ document }) => document.uri);
     }
@@ -66,9 +68,9 @@ export function vectorStoreOf(core: LangChainCore, knowledgeBase: KnowledgeBase,
 
 /** Without an id a document is named by its text, so that adding it again adds nothing. */
 function withIds(documents: readonly DocumentInterface[], ids: readonly string[] = []): Document[] {
-  return documentsOf(documents).map((document, at) => ({
+  return documentsOf(documents).map((document, index) => ({
     ...document,
-    uri: ids[at] ?? documents[at]!.id ?? `langchain:${chunkId("langchain", document.text, 0)}`,
+    uri: ids[index] ?? documents[index]!.id ?? `langchain:${chunkId("langchain", document.text, 0)}`,
   }));
 }
 

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import type { Conversation } from "../../knowledge-base/conversation.js";
 import type { Answer, AnswerEvent } from "../../core/types.js";
-import { describeSources, explainsQuoting, quotingNote, showAnswer } from "./ask.js";
+import { explainsQuoting, quotingNote, showAnswer } from "./ask.js";
+import { describeSources } from "../output/answer-sources.js";
 import { withKnowledgeBase, type StoreFlags, type CommandIo } from "../command-context.js";
 import { answerView, type AnswerView } from "../output/answer-view.js";
 import { describeFailure, exitCodes } from "../output/failure.js";
@@ -33,7 +34,7 @@ export async function chatCommand(io: CommandIo, flags: ChatFlags): Promise<numb
       if (answering) stopAnswer();
       else if (lines.line === "") lines.close();
       else {
-        // Like a shell, clear the line and stay: the cursor to its end, then delete it.
+        // Like a shell, clear the line and stay: move the cursor to its end, then delete it.
         lines.write(null, { ctrl: true, name: "e" });
         lines.write(null, { ctrl: true, name: "u" });
       }
@@ -111,12 +112,8 @@ async function answerLine(
 async function writeEvents({ stdout }: CommandIo, events: AsyncIterable<AnswerEvent>): Promise<Answer | undefined> {
   let answer: Answer | undefined;
   for await (const event of events) {
-    stdout.write(`${JSON.stringify(event.type === "error" ? { ...event, error: errorAsJson(event.error) } : event)}\n`);
+    stdout.write(`${JSON.stringify(event)}\n`);
     if (event.type === "finish") answer = event.answer;
   }
   return answer;
-}
-
-function errorAsJson(error: Error): object {
-  return { name: error.name, ...("code" in error && { code: error.code }), message: error.message };
 }

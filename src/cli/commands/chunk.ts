@@ -39,8 +39,8 @@ export async function chunkCommand(io: CommandIo, path: string, flags: ChunkFlag
   const settings = readSettings(io, { ...others, ...given({ chunkTokens }) });
   const file = resolve(io.directory, path);
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
-    const wayOut = "name one of its files, or plan the whole folder with citewell plan";
-    throw new OptionsError("options", `${file} is a folder: ${wayOut}`);
+    const hint = "name one of its files, or plan the whole folder with citewell plan";
+    throw new OptionsError("options", `${file} is a folder: ${hint}`);
   }
   const document = await readOne(file, io);
   if (!document) {

@@ -17,7 +17,7 @@ interface Word {
   readonly about: string;
 }
 
-/** What may stand in one place: some words, or the path of a file. */
+/** Completions for one place: some words, or the path of a file. */
 interface Values {
   readonly words: readonly string[];
   readonly isPath: boolean;
@@ -27,11 +27,11 @@ interface OptionWords {
   /** `-V`, `--version`. */
   readonly names: readonly string[];
   readonly about: string;
-  /** Absent: it takes no value. */
+  /** Possible values; absent when it takes none. */
   readonly values?: Values;
 }
 
-/** What can follow a command. */
+/** Completions that can follow a command. */
 interface CommandWords {
   /** The command's own words, such as `video create`; none for the program. */
   readonly path: string;
@@ -47,7 +47,7 @@ function commandsBelow(command: Command, path: string): readonly CommandWords[] 
   const argument = command.registeredArguments.at(-1);
   const own: CommandWords = {
     path,
-    subcommands: subcommands.map((each) => ({ word: each.name(), about: each.description() })),
+    subcommands: subcommands.map((subcommand) => ({ word: subcommand.name(), about: subcommand.description() })),
     options: [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)].map((option) => ({
       names: [option.short, option.long].filter((name) => name !== undefined),
       about: option.description,
@@ -55,7 +55,12 @@ function commandsBelow(command: Command, path: string): readonly CommandWords[] 
     })),
     values: argument ? valuesOf(argument.name(), argument.argChoices) : { words: [], isPath: false },
   };
-  return [own, ...subcommands.flatMap((each) => commandsBelow(each, `${path} ${each.name()}`.trim()))];
+  return [
+    own,
+    ...subcommands.flatMap((currentSubcommand) =>
+      commandsBelow(currentSubcommand, `${path} ${currentSubcommand.name()}`.trim()),
+    ),
+  ];
 }
 
 /** @param shown how help shows it: `--store <folder>`. */
@@ -139,16 +144,18 @@ if [ "$funcstack[1]" = "_${name}" ]; then _${name} "$@"; else compdef _${name} $
 
 function fishScript(name: string, commands: readonly CommandWords[]): string {
   const lines = commands.flatMap(({ path, subcommands, options, values }) => {
-    const at = `complete -c ${name} -n ${quoted(`__${name}_at "${path}"`)}`;
+    const prefix = `complete -c ${name} -n ${quoted(`__${name}_at "${path}"`)}`;
     const reply = ({ words, isPath }: Values) =>
       isPath ? "-rF" : words.length > 0 ? `-xa ${quoted(words.join(" "))}` : "-x";
     return [
-      ...subcommands.map(({ word, about }) => `${at} -a ${word} -d ${quoted(about)}`),
+      ...subcommands.map(({ word, about }) => `${prefix} -a ${word} -d ${quoted(about)}`),
       ...options.map(({ names, about, values: taken }) => {
-        const flags = names.map((each) => (each.startsWith("--") ? `-l ${each.slice(2)}` : `-s ${each.slice(1)}`));
-        return [at, ...flags, ...(taken ? [reply(taken)] : []), "-d", quoted(about)].join(" ");
+        const flags = names.map((currentName) =>
+          currentName.startsWith("--") ? `-l ${currentName.slice(2)}` : `-s ${currentName.slice(1)}`,
+        );
+        return [prefix, ...flags, ...(taken ? [reply(taken)] : []), "-d", quoted(about)].join(" ");
       }),
-      ...(values.isPath ? [`${at} -F`] : values.words.map((word) => `${at} -a ${word}`)),
+      ...(values.isPath ? [`${prefix} -F`] : values.words.map((word) => `${prefix} -a ${word}`)),
     ];
   });
   return `# Completion of ${name} in fish: ${name} completion fish | source

@@ -1,4 +1,4 @@
-import { serviceProfile } from "../../contract/services/services.js";
+import { serviceProfile } from "../../dialects/services.js";
 import { asError, TransportError } from "../../core/errors.js";
 import { modelIn } from "../../knowledge-base/connect-models.js";
 import { openStoreAt } from "../../store/open-store-at.js";
@@ -8,18 +8,20 @@ import {
   configuredTransport,
   embeddingModelOf,
   print,
+  proxySettings,
   readSettings,
   type StoreFlags,
   storePath,
+  webProxySettings,
 } from "../command-context.js";
 import { exitCodes } from "../output/failure.js";
 import { counted } from "../output/figures.js";
 import type { Configuration } from "../settings/configuration.js";
 
-/** One thing that was looked at. */
+/** Result of one check. */
 interface Finding {
   readonly check: string;
-  /** `note`: it works with less than it could. */
+  /** `note`: it works, but with less than it could. */
   readonly result: "ok" | "note" | "problem";
   readonly message: string;
 }
@@ -27,7 +29,7 @@ interface Finding {
 const minNode = [20, 19] as const;
 const maxReplyMs = 10_000;
 
-/** Looks at everything that a first run needs, and says of each what is wrong and what to do. Changes and spends nothing. */
+/** Checks everything that a first run needs, and says what is wrong and what to do. Changes and spends nothing. */
 export async function doctorCommand(io: CommandIo, flags: StoreFlags): Promise<number> {
   const findings: Finding[] = [node(process.versions.node), ...(await nativeModules())];
   const settings = await asFinding("settings", () => readSettings(io, flags));
@@ -42,6 +44,7 @@ export async function doctorCommand(io: CommandIo, flags: StoreFlags): Promise<n
       findings.push(await store(io, settings.value, model.value));
     }
   }
+  findings.push(...proxy(io, "value" in settings ? settings.value : {}));
   const lines = findings.map(({ check, result, message }) => `${marks[result]} ${check}: ${message}`);
   print(io, flags, findings, `${lines.join("\n")}\n`);
   return findings.some(({ result }) => result === "problem") ? exitCodes.failures : exitCodes.done;
@@ -55,6 +58,20 @@ function node(version: string): Finding {
   return isOld
     ? { check: "Node", result: "problem", message: `${version} is too old. Install Node ${minNode.join(".")} or newer` }
     : { check: "Node", result: "ok", message: version };
+}
+
+/** The proxy of the environment, without its credentials; nothing where none is set. */
+function proxy({ environment }: CommandIo, { baseUrl }: Configuration): Finding[] {
+  const { httpProxyUrl, httpsProxyUrl } = webProxySettings(environment);
+  const shown = [...new Set([httpsProxyUrl, httpProxyUrl])].filter((url) => url !== undefined);
+  if (shown.length === 0) return [];
+  const origins = shown.map((url) => (URL.canParse(url) ? new URL(url).origin : "an address that is none"));
+  const bad = shown.some((url) => !/^https?:\/\//.test(url) || !URL.canParse(url));
+  const bypassed = baseUrl !== undefined && proxySettings(baseUrl, environment).proxyUrl === undefined;
+  const message = `${origins.join(" and ")}, by the environment${bypassed ? "; the service is reached without it" : ""}`;
+  return [
+    { check: "proxy", result: bad ? "problem" : "ok", message: bad ? `${message}: write http://host:port` : message },
+  ];
 }
 
 async function nativeModules(): Promise<Finding[]> {
@@ -93,7 +110,7 @@ async function service(io: CommandIo, settings: Configuration): Promise<Finding[
     return [{ check: "service", result: "ok", message: reached }, ...chosenModels(settings, models.value)];
   io.signal.throwIfAborted();
   const { error, finding } = models;
-  // The service has no list of models, and everything else costs something.
+  // The service has no list of models, and any other request would cost money.
   if (error instanceof TransportError && error.code === "request") {
     const message = `${reached} does not list its models, so that it was not asked whether it answers`;
     return [{ check: "service", result: "note", message }, ...chosenModels(settings, undefined)];
@@ -109,7 +126,7 @@ async function service(io: CommandIo, settings: Configuration): Promise<Finding[
   ];
 }
 
-/** @param published is not known for a service that does not list its models. */
+/** @param published is unknown for a service that does not list its models. */
 function chosenModels(settings: Configuration, published: readonly { readonly id: string }[] | undefined): Finding[] {
   const { service: kind = "contract", embeddingModel, rerankModel, chatModel } = settings;
   const chosen = { "embedding model": embeddingModel, "rerank model": rerankModel, "chat model": chatModel };
@@ -145,7 +162,7 @@ async function spaceOf(io: CommandIo, settings: Configuration): Promise<string> 
 
 async function store(io: CommandIo, settings: Configuration, space: string): Promise<Finding> {
   const opened = await asFinding("store", async () => {
-    // The store names its own space where another one is opened.
+    // A store that is opened with another space names its own.
     const found = await openStoreAt(storePath(io, settings), { space }, { create: false });
     try {
       const { documents, chunks } = await found.counts();

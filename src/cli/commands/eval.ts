@@ -104,10 +104,13 @@ async function measure(
   );
   const rank = async (question: string): Promise<readonly string[]> => {
     if (rerank) {
-      const { hits } = await kb.search(question, { ...options, limit: rerankDepth, rerank: rerankDepth });
+      const { hits } = await kb.search(question, { ...options, count: rerankDepth, topN: rerankDepth });
       return documentsOf(hits);
     }
-    return rankDocuments(async (limit) => (await kb.search(question, { ...options, limit })).hits, rankingDepth);
+    return rankDocuments(
+      async (wanted) => (await kb.search(question, { ...options, count: wanted })).hits,
+      rankingDepth,
+    );
   };
   let shortenedQueries = 0;
   const evaluation = await evaluate(
@@ -124,7 +127,7 @@ async function measure(
 
 function describeCollection({ name, queries, withoutRelevant }: Collection, runs: readonly EvalRun[]): string {
   const asked = runs[0]?.queries ?? 0;
-  const of = asked < queries.length ? `${count(asked)} of ` : "";
+  const askedOf = asked < queries.length ? `${count(asked)} of ` : "";
   const skipped = [
     "more has no relevant document and was not asked",
     "more have no relevant document and were not asked",
@@ -132,5 +135,5 @@ function describeCollection({ name, queries, withoutRelevant }: Collection, runs
   const left = withoutRelevant > 0 ? `; ${counted(withoutRelevant, ...skipped)}` : "";
   const shortened = Math.max(0, ...runs.map(({ shortenedQueries }) => shortenedQueries));
   const cut = shortened > 0 ? `; ${counted(shortened, "was", "were")} shortened to what the embedding model takes` : "";
-  return `${name}: ${of}${counted(of ? queries.length : asked, "query", "queries")}${left}${cut}. Means, with 95 % intervals.`;
+  return `${name}: ${askedOf}${counted(askedOf ? queries.length : asked, "query", "queries")}${left}${cut}. Means, with 95 % intervals.`;
 }

@@ -37,8 +37,8 @@ export async function indexCommand(io: CommandIo, paths: readonly string[], flag
   const source = sourceOf(io, paths, flags);
   if (flags.enqueue) {
     if (watch || maxTokens !== undefined || maxCost !== undefined) {
-      const wayOut = "leave out --watch and --budget-…; citewell work takes --tokens-per-minute";
-      throw new OptionsError("options", `--enqueue reads once and embeds nothing: ${wayOut}`);
+      const hint = "leave out --watch and --budget-…; citewell work takes --tokens-per-minute";
+      throw new OptionsError("options", `--enqueue reads once and embeds nothing: ${hint}`);
     }
     return (await import("../workers/enqueue.js")).enqueueDocuments(io, source, flags);
   }
@@ -63,8 +63,8 @@ export async function indexCommand(io: CommandIo, paths: readonly string[], flag
 function refuseWebAddresses(paths: readonly string[]): void {
   const address = paths.find(isWebAddress);
   if (address === undefined) return;
-  const wayOut = "index it again when it may have changed";
-  throw new OptionsError("options", `--watch follows files, and ${address} is not made of files: ${wayOut}`);
+  const hint = "index it again when it may have changed";
+  throw new OptionsError("options", `--watch follows files, and ${address} is not made of files: ${hint}`);
 }
 
 async function indexWhole(...given: Parameters<typeof indexWithProgress>): Promise<IngestReport> {
@@ -75,7 +75,7 @@ async function indexWhole(...given: Parameters<typeof indexWithProgress>): Promi
   return report;
 }
 
-/** Indexes a source once, with progress on stderr. Returns the report, and what people are told of it. */
+/** Indexes a source once, with progress on stderr. Returns the report, and its text for people. */
 export async function indexWithProgress(
   io: CommandIo,
   kb: KnowledgeBase,

@@ -41,7 +41,7 @@ export async function localCommand(io: CommandIo, flags: LocalFlags): Promise<nu
   return exitCodes.done;
 }
 
-/** What people read who start the service: what answers, how to reach it, and what it serves. */
+/** Start message of the service: which engines answer, how to reach it, and which models it serves. */
 export function localBanner(
   { url, apiKey, models }: Pick<LocalService, "url" | "apiKey" | "models">,
   modelsFolder: string | undefined,

@@ -19,7 +19,7 @@ export interface McpFlags extends StoreFlags {
   readonly about?: string;
   readonly http?: boolean;
   readonly port?: number;
-  /** False: no token is asked for. */
+  /** False: no token is required. */
   readonly token?: string | false;
 }
 

@@ -3,6 +3,7 @@ import type { Hit } from "../../core/types.js";
 import type { SearchMode } from "../../stages/retrieval/search.js";
 import { print, withKnowledgeBase, type CommandIo, type StoreFlags } from "../command-context.js";
 import { exitCodes } from "../output/failure.js";
+import { filterRemark } from "../output/filter-remark.js";
 import { describeWhy, explain, whyAsJson } from "../output/show-why.js";
 import { displayPlace, oneLine } from "../output/terminal-text.js";
 import { given } from "../../core/given.js";
@@ -13,16 +14,21 @@ export interface SearchFlags extends StoreFlags {
   readonly filter?: Filter;
   readonly rerank?: number;
   readonly why?: string;
+  /** False with `--no-correct`. */
+  readonly correct?: boolean;
 }
 
-export async function searchCommand(io: CommandIo, query: string, flags: SearchFlags): Promise<number> {
-  const { mode, limit, filter, rerank, why: asked } = flags;
+export async function searchCommand(io: CommandIo, words: readonly string[], flags: SearchFlags): Promise<number> {
+  const { mode, limit, filter, rerank, correct, why: asked } = flags;
   return withKnowledgeBase(io, flags, false, async (kb) => {
-    const options = { mode, limit, ...given({ filter, rerank }), signal: io.signal };
-    const { hits, trace } = await kb.search(query, options);
+    const size = rerank === undefined ? { count: limit } : { count: rerank, topN: limit };
+    const options = { mode, ...size, ...given({ filter, correct }), signal: io.signal };
+    const { hits, trace, searchedFor } = await kb.search(words.join(" "), options);
+    const remark = filter && hits.length === 0 ? await filterRemark(kb, filter) : undefined;
+    if (remark !== undefined) io.stderr.write(remark);
     const why = asked === undefined ? undefined : await explain(kb.store, trace, asked, io);
-    const found = { hits: hits.map(hitAsJson), ...(why && { why: whyAsJson(why) }) };
-    print(io, flags, found, why ? describeWhy(why, io) : describeHits(hits, io));
+    const found = { ...given({ searchedFor }), hits: hits.map(hitAsJson), ...(why && { why: whyAsJson(why) }) };
+    print(io, flags, found, why ? describeWhy(why, io) : describeCorrection(searchedFor) + describeHits(hits, io));
     return exitCodes.done;
   });
 }
@@ -30,6 +36,11 @@ export async function searchCommand(io: CommandIo, query: string, flags: SearchF
 export function hitAsJson({ chunk, uri, title, line, page, seconds, score, placements }: Hit): object {
   const { id, start, end, text } = chunk;
   return { chunkId: id, uri, start, end, score, text, title, line, page, seconds, placements };
+}
+
+function describeCorrection(searchedFor: string | undefined): string {
+  if (searchedFor === undefined) return "";
+  return `Searched for: ${oneLine(searchedFor, 200)}  (--no-correct: only for the words as they are)\n\n`;
 }
 
 function describeHits(hits: readonly Hit[], io: Pick<CommandIo, "stdout" | "directory" | "home">): string {

@@ -1,13 +1,16 @@
-import { join } from "node:path";
+import { availableParallelism } from "node:os";
+import { join, resolve } from "node:path";
 import type { Filter } from "../../core/filter.js";
 import { OptionsError } from "../../core/errors.js";
 import { given } from "../../core/given.js";
 import { createServer } from "../../server/create-server.js";
 import { isOwnMachine, loopbackNames, type ServerOptions } from "../../server/options.js";
-import { isDatabaseAddress } from "../../store/open-store-at.js";
-import { print, readSettings, storePath, withKnowledgeBase, type CommandIo } from "../command-context.js";
+import { keyFile } from "../../server/callers/key-file.js";
+import { print, withKnowledgeBase, type CommandIo } from "../command-context.js";
 import { describeFailure, exitCodes } from "../output/failure.js";
 import { safeForTerminal } from "../output/terminal-text.js";
+import { readCallers } from "../settings/callers-file.js";
+import { keysPath, serverFolder } from "../settings/keys-path.js";
 import { sourceOf, type SourceFlags } from "../settings/source-flags.js";
 import { explainQuotingOnce, explainsQuoting } from "./ask.js";
 import { indexWithProgress } from "./index-documents.js";
@@ -16,12 +19,26 @@ export interface ServeFlags extends SourceFlags {
   readonly port?: number;
   readonly host?: string;
   readonly token?: string;
+  readonly keys?: boolean;
+  readonly keysFile?: string;
+  readonly callers?: string;
+  readonly audit?: string;
+  readonly auditTexts?: boolean;
   readonly title?: string;
   readonly filter?: Filter;
   readonly readOnly?: boolean;
   readonly allowHost?: string[];
   readonly allowOrigin?: string[];
   readonly log?: boolean;
+  readonly metrics?: boolean;
+  readonly metricsToken?: string;
+  readonly trustProxy?: number;
+  readonly requestsPerMinute?: number;
+  readonly tokensPerMinute?: number;
+  readonly maxAnswersPerCaller?: number;
+  readonly maxAnswers?: number;
+  readonly workers?: number;
+  readonly grace?: number;
 }
 
 /** Indexes what is named, then serves the store until Ctrl-C. */
@@ -51,22 +68,54 @@ function serverOptions(io: CommandIo, flags: ServeFlags): ServerOptions {
     port,
     host = "127.0.0.1",
     token,
+    keys = flags.keysFile !== undefined,
+    callers,
+    audit,
+    auditTexts: texts = false,
     title,
     filter,
     readOnly = false,
     allowHost,
     allowOrigin,
     log = false,
+    metrics = false,
+    metricsToken,
+    trustProxy,
+    requestsPerMinute,
+    tokensPerMinute,
+    maxAnswersPerCaller: answersAtOnce,
+    maxAnswers,
+    workers = availableParallelism() - 1,
+    grace,
   } = flags;
-  if (token === undefined && !isOwnMachine(host)) {
-    throw new OptionsError("options", `${host} can be reached from other machines: give a --token`);
+  const isPersonal = keys || callers !== undefined;
+  const isGuarded = token !== undefined || isPersonal;
+  if (!isGuarded && !isOwnMachine(host)) {
+    throw new OptionsError("options", `${host} can be reached from other machines: give a --token, or --keys`);
   }
-  const hosts = allowHost ?? (token === undefined ? [...loopbackNames, host] : undefined);
-  const place = storePath(io, readSettings(io, flags));
-  const folder = join(isDatabaseAddress(place) ? storePath(io, {}) : place, "uploads");
+  if (filter && isPersonal) {
+    throw new OptionsError("options", "A key, or a group of --callers, has its own filter: leave --filter out");
+  }
+  if (metrics && filter && token === undefined && metricsToken === undefined) {
+    throw new OptionsError(
+      "options",
+      "The figures of --metrics are those of all documents: with --filter, give a --token",
+    );
+  }
+  const hosts = allowHost ?? (isGuarded ? undefined : [...loopbackNames, host]);
+  const folder = join(serverFolder(io, flags), "uploads");
   return {
     host,
-    ...given({ port, token, title, hosts, origins: allowOrigin }),
+    ...given({ port, token, title, hosts, origins: allowOrigin, trustProxy }),
+    workers,
+    limits: given({ requestsPerMinute, tokensPerMinute, answersAtOnce, maxConcurrentAnswers: maxAnswers }),
+    ...(grace !== undefined && { closeGraceMs: grace * 1000 }),
+    ...(metricsToken !== undefined
+      ? { metrics: { token: metricsToken } }
+      : metrics && { metrics: token === undefined ? true : { token } }),
+    ...(keys && { keys: keyFile(keysPath(io, flags)) }),
+    ...(callers !== undefined && readCallers(io, callers)),
+    ...(audit !== undefined && { audit: { to: resolve(io.directory, audit), texts } }),
     // An uploaded file has no metadata that a filter could let through.
     ...(filter ? { access: () => ({ filter }) } : !readOnly && { uploads: { folder } }),
     ...(log && { log: (entry) => void io.stderr.write(`${JSON.stringify(entry)}\n`) }),

@@ -14,7 +14,7 @@ export interface StatsReportInput {
   readonly folders: KnownFolders;
 }
 
-/** Steps in which the growth is drawn: more cannot be told apart. */
+/** Maximum number of steps in the growth chart: more cannot be told apart. */
 const maxGrowthSteps = 300;
 const growthRows = 10;
 

@@ -3,7 +3,7 @@ import { given } from "../../core/given.js";
 import type { StoreCounts } from "../../core/ports.js";
 import { type ChunkSettings, keptSettings } from "../../knowledge-base/ingest/settings.js";
 import { type CollectionFigures, collectionFigures } from "../../store/collection-figures.js";
-import { databaseAddresses, isDatabaseAddress } from "../../store/open-store-at.js";
+import { isDatabaseAddress } from "../../store/store-address.js";
 import { diskUse, type DiskUse } from "../../store/disk-use.js";
 import { storedLatentModel, storedQuantization } from "../../store/stored-space.js";
 import {
@@ -21,13 +21,13 @@ import { writeText } from "../output/write-text.js";
 interface Stats extends StoreCounts {
   /** Length of the vectors; undefined while there is none. */
   readonly dimension: number | undefined;
-  /** What made the vectors. */
+  /** Vector space: the model that made the vectors. */
   readonly space: string;
-  /** How documents are cut, as far as somebody said. */
+  /** Chunk settings, as far as they were given. */
   readonly chunk: ChunkSettings;
-  /** How the saved graph keeps vectors. Absent where none is saved, and for a database. */
+  /** Vector format of the saved graph. Absent when none is saved, and for a database. */
   readonly quantization?: "none" | "int8" | "int4";
-  /** The model of the store's own texts. Absent where none is saved, and for a database. */
+  /** The model of the store's own texts. Absent when none is saved, and for a database. */
   readonly latent?: NonNullable<ReturnType<typeof storedLatentModel>>;
   /** Absent for a database, whose server says it. */
   readonly diskBytes?: DiskUse;
@@ -42,8 +42,8 @@ const maxMapPoints = 2000;
 
 export async function statsCommand(io: CommandIo, flags: StatsFlags): Promise<number> {
   const { location, ...figures } = await withKnowledgeBase(io, flags, false, async ({ store }) => {
-    const { dimension, space, location: at } = store;
-    return { location: at, ...(await store.counts()), dimension, space, chunk: keptSettings(store).chunk };
+    const { dimension, space, location: index } = store;
+    return { location: index, ...(await store.counts()), dimension, space, chunk: keptSettings(store).chunk };
   });
   // Measured once the store is closed: the log of an open database would count too.
   const place = storePath(io, readSettings(io, flags));
@@ -70,7 +70,7 @@ export async function statsCommand(io: CommandIo, flags: StatsFlags): Promise<nu
 async function collectionAt(place: string): Promise<CollectionFigures> {
   if (!isDatabaseAddress(place)) return collectionFigures(place, maxMapPoints);
   const { databaseFigures } = await import("../../store/postgres/database-figures.js");
-  return databaseFigures(databaseAddresses(place), maxMapPoints);
+  return databaseFigures(place, maxMapPoints);
 }
 
 const settingNames = {
@@ -106,9 +106,15 @@ function describe({
   ];
 }
 
-function describeLatent({ trainedOn, explained, used }: NonNullable<Stats["latent"]>): string {
-  const share = `${Math.round(100 * explained)} % of the variance of a sample`;
-  return `model trained at ${count(trainedOn)} chunks, explains ${share}${used ? "" : ": too little to be used"}`;
+function describeLatent({ trainedOn, explained, shareOfWords, weight, used }: NonNullable<Stats["latent"]>): string {
+  const model = `model trained at ${count(trainedOn)} chunks, explains ${percent(explained)} of the variance of a sample`;
+  if (shareOfWords === undefined) return used ? model : `${model}: its texts tell nothing of it, so it is not used`;
+  const measured = `answers questions made of its texts ${percent(shareOfWords)} as well as their words do`;
+  return `${model}, ${measured}: ${used ? `weight ${weight!.toFixed(2)}` : "too badly to be used"}`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(100 * share)} %`;
 }
 
 function describeDisk({ database, indexes, conversations, otherGenerations, total }: DiskUse): string {

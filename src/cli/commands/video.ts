@@ -75,7 +75,7 @@ export async function waitVideoCommand(io: CommandIo, id: string, flags: WaitVid
   return withService(io, flags, false, (transport) => waitAndSave(io, transport, id, flags));
 }
 
-/** Looks for the task of a creation whose reply was lost, without creating anything. */
+/** Finds the task of a creation whose reply was lost, without creating anything. */
 export async function findVideoCommand(io: CommandIo, written: string, flags: VideoFlags): Promise<number> {
   const submission = submissionOf(written);
   return withService(io, flags, false, async (transport) => {
@@ -143,8 +143,8 @@ async function requestOf(io: CommandIo, flags: CreateVideoFlags, transport: Tran
   }
   for (const text of flags.referenceAudio ?? []) content.push(await videoContent.referenceAudio(source(text)));
   if (content.length === 0) {
-    const wayOut = "give --prompt, --first-frame or --reference-image";
-    throw new OptionsError("options", `There is nothing to make a video from: ${wayOut}`);
+    const hint = "give --prompt, --first-frame or --reference-image";
+    throw new OptionsError("options", `There is nothing to make a video from: ${hint}`);
   }
   const { ratio, resolution, duration, seed } = flags;
   return {

@@ -2,15 +2,17 @@ import type { CommandIo } from "../command-context.js";
 import { linkedPlaces, plainPlace, type LinkPlace } from "./source-link.js";
 import { safeForTerminal } from "./terminal-text.js";
 
-/** How an answer and its sources are written. */
+/** Output format of an answer and its sources. */
 export interface AnswerView {
   /** Writes the next piece of the answer. */
   readonly write: (text: string) => void;
-  /** Writes what has waited for more. */
+  /** Writes text that was held back for more. */
   readonly end: () => void;
   readonly link: LinkPlace;
-  /** Makes a remark about a source stand out. */
+  /** Highlights a remark about a source. */
   readonly remark: (text: string) => string;
+  /** Highlights a word that the question asks about. */
+  readonly telling: (word: string) => string;
 }
 
 /** Plain Markdown and paths, for files, pipes, and terminals that show nothing else. */
@@ -20,6 +22,7 @@ export function plainView({ stdout }: Pick<CommandIo, "stdout">): AnswerView {
     end: () => {},
     link: plainPlace,
     remark: (text) => text,
+    telling: (word) => word,
   };
 }
 
@@ -37,5 +40,6 @@ export async function answerView(io: Pick<CommandIo, "stdout" | "environment">):
     end: () => markdown.end(),
     link: await linkedPlaces(stdout, environment),
     remark: (text) => styled(text, "warning"),
+    telling: (word) => styled(word, "bold"),
   };
 }

@@ -6,21 +6,21 @@ import { flagName } from "../settings/flag-name.js";
 export const exitCodes = { done: 0, failures: 1, misuse: 2, interrupted: 130 } as const;
 
 const misuse: ReadonlySet<string> = new Set([
-  // A key, model or request that the service will refuse again.
+  // The service will refuse the key, model or request again.
   "request",
   "unauthorized",
   "forbidden",
   "unsupported-model",
-  // A store that is missing or made for another model.
+  // The store is missing or made for another model.
   "missing",
   "space",
   "dimension",
   "version",
-  // A path with nothing to read.
+  // The path has nothing to read.
   "empty",
   "binary",
   "unsupported",
-  // A file that does not follow its format.
+  // The file does not follow its format.
   "malformed",
   "question-too-long",
 ]);

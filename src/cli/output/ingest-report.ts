@@ -99,7 +99,7 @@ function listed(title: string, items: readonly ListedItem[]): string[] {
   return [`${title}    ${count(items.length)}`, ...texts.map((text) => `  ${text}`)];
 }
 
-/** What an interrupted run leaves behind, and how to go on. */
+/** Describes the work that an interrupted run has saved, and how to go on. */
 export function describeStop({ documentsDone, chunksEmbedded }: Partial<IngestProgress> = {}): string {
   if (!documentsDone && !chunksEmbedded) {
     return "Stopped before anything was done. Run the same command again to begin.\n";
@@ -110,7 +110,7 @@ export function describeStop({ documentsDone, chunksEmbedded }: Partial<IngestPr
   );
 }
 
-/** Whether a run that ended early did anything that is kept. */
+/** Whether a run that ended early has saved anything. */
 export function leavesSomething({ documentsDone, chunksEmbedded }: Partial<IngestProgress> = {}): boolean {
   return Boolean(documentsDone || chunksEmbedded);
 }

@@ -22,14 +22,14 @@ const fence = /^\s*(`{3,}|~{3,})([^`]*)$/;
  */
 export class MarkdownStream {
   readonly #screen: Screen;
-  /** The line that is not complete, and what is on the screen of it. */
+  /** The unfinished line, and the part of it that is on the screen. */
   #line = "";
   #screened: Rendered = nothing;
   /** Whether the line continues one that was too long, and so has no block marks. */
   #continues = false;
-  /** What ends the code that the line is in. */
+  /** Closing fence of the code block that the line is in. */
   #fence: string | undefined;
-  /** Lines of a table that may go on. */
+  /** Lines of an unfinished table. */
   #table: string[] = [];
 
   constructor(screen: Screen) {
@@ -52,7 +52,7 @@ export class MarkdownStream {
     this.#showSettled();
   }
 
-  /** Shows what has waited for more, without a line break behind it. */
+  /** Shows text that was held back for more, without a line break after it. */
   end(): void {
     if (this.#line !== "") this.#endLine("");
     this.#showTable("");
@@ -96,11 +96,11 @@ export class MarkdownStream {
 
 /** Marks of headings, quotes and lists at the start of a line. */
 const blockMark = /^(\s*)(?:(#{1,6})\s+|(>) ?|[-*+]\s+|(\d{1,9}[.)])\s+)/;
-/** A line of which it is not known yet whether it begins with such a mark. */
+/** Start of a line that may still become such a mark. */
 const maybeBlockMark = /^\s*(?:#{1,6}|[-*+_=~`|>\s]*|\d{1,9}[.)]?)\s*$/;
 const rule = /^ {0,3}([-*_])(?: *\1){2,}\s*$/;
 
-/** What is shown of a line: all of it, or as far as nothing that may follow in the line can change it. */
+/** Renders a complete line, or the part of an unfinished line that later text cannot change. */
 function renderLine(line: string, isComplete: boolean, columns = 80): Rendered {
   const { length } = line;
   if (isComplete && rule.test(line)) return { shown: styled("─".repeat(Math.min(columns, 40)), "dim"), end: length };

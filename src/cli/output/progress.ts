@@ -4,7 +4,7 @@ import { count, counted, duration } from "./figures.js";
 import { clearLine, displayUri, type KnownFolders } from "./terminal-text.js";
 
 export interface ProgressLine<Progress> {
-  /** @param stays It describes what may last, and is drawn even where another has just been. */
+  /** @param stays Draws the line even directly after another, since it describes a step that may last. */
   readonly update: (progress: Progress, stays?: boolean) => void;
   /** Clears the line, so that the next output starts on an empty one. */
   readonly clear: () => void;
@@ -78,7 +78,7 @@ export function describeProgress(progress: IngestProgress, folders: KnownFolders
   return parts.join("  ");
 }
 
-/** Whether all documents are done: what follows makes the store ready to be searched. */
+/** Whether all documents are done; the remaining steps make the store ready to be searched. */
 function isComplete({ documentsFound, documentsDone }: IngestProgress): boolean {
   return documentsFound !== undefined && documentsDone >= documentsFound;
 }

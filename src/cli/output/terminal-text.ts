@@ -2,7 +2,7 @@ import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { clockTime, type Place } from "../../text/blocks/places.js";
 
-/** The folders by which people know where a file is. */
+/** Folders that paths are shown relative to. */
 export interface KnownFolders {
   /** Current folder. */
   readonly directory: string;
@@ -26,10 +26,10 @@ export const clearLine = "\r\u001B[2K";
 
 type MessageStream = Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns">;
 
-/** A stream for messages, to which nothing but a `clearLine` at the start of a text is a command. */
+/** A stream for messages, which passes no escape sequence but a `clearLine` at the start of a text. */
 export function safeStream(out: MessageStream): MessageStream {
   return {
-    // They change: a terminal may be resized.
+    // The columns are read each time: a terminal may be resized.
     get isTTY() {
       return out.isTTY;
     },
@@ -86,7 +86,7 @@ export function displayReason(uri: string, reason: string, folders: KnownFolders
 export function reasonAlone(uri: string, reason: string): string {
   const [file, row] = uri.split("#") as [string, string?];
   const alone = reason.replaceAll(uri, "").replaceAll(file, "");
-  // Of a row, what comes before the colon says which row it is.
+  // The text before the colon names the row.
   return row === undefined ? alone : alone.slice(alone.indexOf(": ") + 1);
 }
 

@@ -97,7 +97,7 @@ function milliseconds(value: number): string {
   return value < 1000 ? `${Number(value.toPrecision(3))} ms` : duration(value / 1000);
 }
 
-/** How many values lie from `from` to below `to`. */
+/** Number of values from `from` to below `to`. */
 export interface Bin {
   readonly from: number;
   readonly to: number;
@@ -196,7 +196,7 @@ export function growthChart(
 export interface MapPoint {
   readonly x: number;
   readonly y: number;
-  /** Shown where the mouse rests on the point. */
+  /** Tooltip of the point. */
   readonly label: string;
   /** One of the page's colours, such as `var(--series-1)`. */
   readonly colour: string;

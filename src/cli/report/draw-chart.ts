@@ -6,13 +6,13 @@ import { OptionsError } from "../../core/errors.js";
 /** A chart in the grammar of Vega-Lite (https://vega.github.io/vega-lite/docs/). */
 export interface Chart {
   readonly title: string;
-  /** What the chart shows, in a sentence, for people who do not see it. */
+  /** One sentence that describes the chart to people who cannot see it. */
   readonly label: string;
   /** Marks and their data. A mark's `description` is shown where the mouse rests on it. */
   readonly spec: object;
   /** Height of the drawing, in pixels. */
   readonly height: number;
-  /** Whether it has no words, so that a drawing for wide screens can be read on narrow ones. Default: false. */
+  /** Whether the chart has no text, so that the wide drawing is readable on narrow screens. Default: false. */
   readonly scales?: boolean;
 }
 

@@ -15,15 +15,15 @@ export interface Table {
 
 export interface ReportSection {
   readonly heading: string;
-  /** What is seen, and how it was measured. */
+  /** Explains the charts and how their data were measured. */
   readonly text?: Cell;
-  /** Drawn beside each other where there is room. */
+  /** Charts, drawn side by side when there is room. */
   readonly charts?: readonly Chart[];
   /** Explains the colours of the charts, by the names of `seriesColour`. */
   readonly legend?: readonly { readonly label: string; readonly colour: string }[];
-  /** The same numbers for people who do not see the charts, and for copying. */
+  /** Numbers of the charts, for people who do not see them and for copying. */
   readonly tables?: readonly Table[];
-  /** Whether the tables are shown on a click alone, because the charts say enough. Default: false. */
+  /** Whether the tables are collapsed until clicked, because the charts suffice. Default: false. */
   readonly folded?: boolean;
 }
 

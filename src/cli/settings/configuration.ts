@@ -1,18 +1,19 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve as resolvePath } from "node:path";
 import { z } from "zod";
-import { serviceNames, serviceProfile } from "../../contract/services/services.js";
+import { serviceNames, serviceProfile } from "../../dialects/services.js";
 import { OptionsError } from "../../core/errors.js";
 import { ChunkSettings } from "../../knowledge-base/ingest/settings.js";
-import { isDatabaseAddress } from "../../store/open-store-at.js";
+import { isDatabaseAddress, storeFolder } from "../../store/store-address.js";
 import { flagName } from "./flag-name.js";
-import { rowMapping } from "../../load/formats/rows/row-mapping.js";
+import { key } from "./flag-values.js";
+import { rowMapping } from "../../load/formats/row-mapping.js";
 
 const Text = z.string().min(1);
 
 /** The fields of `citewell.config.json`. */
 const ConfigurationFile = z.strictObject({
-  /** Editors read it; the command does not. */
+  /** JSON Schema for editors; the command ignores it. */
   $schema: z.string().optional(),
   service: z.enum(serviceNames).optional(),
   /** Default: the address that `service` has for everyone. */
@@ -29,7 +30,7 @@ const ConfigurationFile = z.strictObject({
   price: z.number().positive().optional(),
   /** Folder of the store, relative to the file's folder, or the address of a database. */
   store: Text.optional(),
-  /** How documents are cut, such as `{"strategy": "structure", "maxTokens": 384}`. */
+  /** Chunk options, such as `{"strategy": "structure", "maxTokens": 384}`. */
   chunk: ChunkSettings.strict().optional(),
   /** Columns of CSV and fields of JSON for the parts of a document, such as `{"text": "body", "title": "subject"}`. */
   rows: rowMapping.optional(),
@@ -68,7 +69,7 @@ export function readConfiguration({ flags, environment, directory }: Configurati
   const { config, ...fromFlags } = flags;
   const path = resolvePath(directory, config ?? configurationFileName);
   const fromVariables = Object.fromEntries(
-    Object.entries(variables).flatMap(([field, name]) => (environment[name] ? [[field, environment[name]]] : [])),
+    Object.entries(variables).flatMap(([field, name]) => (environment[name] ? [[field, key(environment[name])]] : [])),
   );
   const chosen = Object.fromEntries(Object.entries(fromFlags).filter(([, value]) => value !== undefined));
   // Each source is checked by itself, so that a message can say where the bad value is.
@@ -107,10 +108,10 @@ function withKeyOfFile(
   if (settings.apiKey === undefined || settings.apiKey === apiKey) return settings;
   // A variable is set for every folder, and gives way to the key that belongs to the address; a flag is meant for this call.
   if (apiKey !== undefined && typedKey === undefined) return { ...settings, apiKey };
-  const key = typedKey === undefined ? variables.apiKey : flagName("apiKey");
+  const source = typedKey === undefined ? variables.apiKey : flagName("apiKey");
   throw new OptionsError(
     "config",
-    `The key from ${key} is not sent to ${new URL(baseUrl!).origin}, an address that only ${path} names. If you trust it, ` +
+    `The key from ${source} is not sent to ${new URL(baseUrl!).origin}, an address that only ${path} names. If you trust it, ` +
       `set ${variables.baseUrl} or ${flagName("baseUrl")} to it, or put the key as apiKey into that file`,
   );
 }
@@ -132,11 +133,13 @@ function readFile(path: string, required: boolean): Configuration {
     return {
       ...settings,
       ...(modelFolder !== undefined && { modelFolder: resolvePath(dirname(path), modelFolder) }),
-      ...(store !== undefined && { store: isDatabaseAddress(store) ? store : resolvePath(dirname(path), store) }),
+      ...(store !== undefined && { store: isDatabaseAddress(store) ? store : storeFolder(store, dirname(path)) }),
     };
   } catch (cause) {
     if (cause instanceof OptionsError) throw cause;
-    throw new OptionsError("config", `${path} is not valid JSON: ${(cause as Error).message}`, { cause });
+    // The message of the parser ends in an excerpt of the file, which may be a key, and so it is no cause to be shown either.
+    const problem = (cause as Error).message.replace(/, (?:\.\.\.)?".*$/s, "");
+    throw new OptionsError("config", `${path} is not valid JSON: ${problem}`);
   }
 }
 
@@ -144,7 +147,7 @@ function readFile(path: string, required: boolean): Configuration {
 function check(place: (field: readonly PropertyKey[]) => string, value: unknown): Configuration {
   const parsed = ConfigurationFile.safeParse(value, { jitless: true });
   if (parsed.success) return parsed.data;
-  // Values stay out of the message: one of them may be a key.
+  // The message omits values: one of them may be a key.
   const problems = parsed.error.issues.map((issue) => {
     const said = issue.code === "unrecognized_keys" ? unknownKeys(issue) : issue.message;
     return `${place(issue.path)}: ${said}`;
@@ -154,7 +157,7 @@ function check(place: (field: readonly PropertyKey[]) => string, value: unknown)
 
 function unknownKeys({ keys, path }: Pick<z.core.$ZodIssueUnrecognizedKeys, "keys" | "path">): string {
   const shape = path[0] === "chunk" ? ChunkSettings.shape : ConfigurationFile.shape;
-  const named = keys.map((key) => JSON.stringify(key)).join(", ");
+  const named = keys.map((name) => JSON.stringify(name)).join(", ");
   const known = path.length > 1 || path[0] === "rows" ? "" : `. Settings are ${Object.keys(shape).join(", ")}`;
   return `unknown setting ${named}${known}`;
 }

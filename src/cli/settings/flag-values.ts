@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import type { Condition, Filter } from "../../core/filter.js";
-import type { RowMapping } from "../../load/formats/rows/row-mapping.js";
+import type { RowMapping } from "../../load/formats/row-mapping.js";
 
 /** Reads a whole number within these bounds. */
 export function between(min: number, max: number): (text: string) => number {
@@ -24,6 +24,11 @@ export function decimalBetween(min: number, max: number): (text: string) => numb
     if (value >= min && value <= max) return value;
     throw new InvalidArgumentError(`It must be a number from ${min} to ${max}.`);
   };
+}
+
+/** Removes the line break at the end of a key or token, as in files of mounted secrets. No key ends in one. */
+export function key(text: string): string {
+  return text.replace(/[\r\n]+$/, "");
 }
 
 /** A flag with one value that may be given several times. A flag with several values would take the paths behind it. */
@@ -54,7 +59,7 @@ export function rowsOption(text: string, before: RowMapping = {}): RowMapping {
 
 function addColumn(mapping: RowMapping, entry: string): RowMapping {
   const [, name, column] = /^\s*([^=]*?)\s*=\s*(.*?)\s*$/su.exec(entry) ?? [];
-  const part = rowParts.find((each) => each === name);
+  const part = rowParts.find((rowPart) => rowPart === name);
   if (part === undefined || !column) {
     const wanted = `Write part=column, the part being one of ${rowParts.join(", ")}: text=body,title=subject.`;
     throw new InvalidArgumentError(`${JSON.stringify(entry)} names no part of a document. ${wanted}`);
@@ -75,8 +80,11 @@ const documentParts = ["uri", "title", "source", "mediaType"];
  */
 export function filterOption(text: string, before?: Filter): Filter {
   const [, name, operator, value] = /^([^=<>!^]+?)\s*(?:(>=|<=|!=|\^=|=|>|<)\s*(.*))?$/su.exec(text.trim()) ?? [];
-  if (name === undefined) {
-    throw new InvalidArgumentError("Write field=value, field!=value, field^=beginning, field>=bound or field.");
+  // No value begins with a sign, unless it is quoted: `==`, `=~` and `=>` are operators of other languages.
+  if (name === undefined || /^[=~<>!^*]/.test(value ?? "") || /[~:]$/.test(name)) {
+    throw new InvalidArgumentError(
+      'There are =, !=, ^= (begins with), >=, >, <= and <: write field=value, or field="value" for one that begins with a sign; field alone asks for documents that have it.',
+    );
   }
   const added =
     operator === "!="

@@ -7,7 +7,7 @@ import { isWebAddress, webAddress } from "../../load/web/web-address.js";
 /** The URI of the documents that came from a path or web address. */
 export function addressOf(place: string, directory: string): string {
   if (isWebAddress(place)) return webAddress(place);
-  // As documents of repositories and buckets are listed.
+  // Documents of repositories and buckets are listed under such an address.
   if (/^(?:git|s3):\/\//i.test(place)) return place;
   return pathToFileURL(formerPath(resolve(directory, place))).href;
 }

@@ -6,14 +6,14 @@ import type { Json, Metadata } from "../../core/types.js";
 import { tesseract } from "../../load/formats/recognition/tesseract.js";
 import { literalGlob } from "../../load/sources/walk.js";
 import { readPath, type ReadPathOptions } from "../../load/read-path.js";
-import { realPath } from "../../load/sources/real-path.js";
+import { realPath, refuseAddress } from "../../load/sources/real-path.js";
 import { allSources, type DocumentSource } from "../../load/sources/source.js";
 import { isBucketAddress } from "../../load/buckets/read-bucket.js";
 import { isGitAddress } from "../../load/sources/read-git.js";
 import { isWebAddress } from "../../load/web/web-address.js";
-import { isDatabaseAddress } from "../../store/open-store-at.js";
+import { isDatabaseAddress } from "../../store/store-address.js";
 import { given } from "../../core/given.js";
-import { readSettings, storePath, type StoreFlags, type CommandIo } from "../command-context.js";
+import { readSettings, storePath, type StoreFlags, type CommandIo, webProxySettings } from "../command-context.js";
 
 /** Flags that choose the documents below the paths and say how they are read. */
 export interface SourceFlags extends StoreFlags {
@@ -22,7 +22,7 @@ export interface SourceFlags extends StoreFlags {
   readonly maxFileBytes?: number;
   /** Seconds. */
   readonly fileTimeout?: number;
-  /** Each `name=value`, put on every document. */
+  /** Metadata for every document, each as `name=value`. */
   readonly metadata?: readonly string[];
   /** Folder of the language data for recognising the words of pictures. */
   readonly ocr?: string;
@@ -43,8 +43,8 @@ export function sourceOf(io: CommandIo, paths: readonly string[], flags: SourceF
   const source = (path: string) => {
     if (isWebAddress(path)) return readPath(path, options);
     if (isBucketAddress(path)) return readPath(path, { ...options, bucket: bucketSettings(io.environment) });
-    if (isGitAddress(path)) return readPath(`git:${resolve(io.directory, path.slice("git:".length))}`, options);
-    const place = resolve(io.directory, path);
+    if (isGitAddress(path)) return readPath(`git:${absolute(io, path.slice("git:".length))}`, options);
+    const place = absolute(io, path);
     if (!existsSync(place)) throw missing(place);
     return readPath(place, {
       ...options,
@@ -88,12 +88,19 @@ function storeWithin(folder: string, store: string): readonly string[] {
   return within.some((part) => part.startsWith(".")) ? [] : [`${literalGlob(within.join("/"))}/**`];
 }
 
+/** The absolute path. @throws OptionsError for the address of a server. */
+function absolute({ directory }: CommandIo, path: string): string {
+  const place = resolve(directory, path);
+  if (!existsSync(place)) refuseAddress(path);
+  return place;
+}
+
 /** A pattern that no shell has expanded is a path like any other. */
 function missing(place: string): LoadError {
-  const wayOut = /[*?]/.test(place)
+  const hint = /[*?]/.test(place)
     ? ": a pattern is not a path. Name the folder, and give the pattern to --include"
     : ". If it is gone for good, citewell remove takes its documents out of the store";
-  return new LoadError("missing", place, `There is no file or folder at ${place}${wayOut}`);
+  return new LoadError("missing", place, `There is no file or folder at ${place}${hint}`);
 }
 
 function readingOptions(io: CommandIo, flags: SourceFlags, rows: ReadPathOptions["rows"]): ReadPathOptions {
@@ -118,7 +125,7 @@ function readingOptions(io: CommandIo, flags: SourceFlags, rows: ReadPathOptions
     ...(ocr !== undefined && { recognizer: tesseract({ dataFolder: resolve(io.directory, ocr) }) }),
     metadata: metadata && metadataOf(metadata),
     ...given({ sitemap }),
-    web: { requestsPerSecond, allowPrivate, refetch },
+    web: { requestsPerSecond, allowPrivate, refetch, ...webProxySettings(io.environment) },
   };
 }
 
@@ -127,7 +134,7 @@ function readingOptions(io: CommandIo, flags: SourceFlags, rows: ReadPathOptions
  *
  * @throws OptionsError for an entry without a name or a value, and for a name with two values.
  */
-function metadataOf(entries: readonly string[]): Metadata {
+export function metadataOf(entries: readonly string[]): Metadata {
   const metadata = new Map<string, Json>();
   for (const entry of entries) {
     const [, name, value] = /^\s*([^=]*?)\s*=\s*(.*?)\s*$/su.exec(entry) ?? [];

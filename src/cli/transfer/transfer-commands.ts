@@ -1,24 +1,81 @@
 import { resolve } from "node:path";
+import { OptionsError } from "../../core/errors.js";
+import type { Store } from "../../core/ports.js";
+import { isDatabaseAddress } from "../../store/store-address.js";
 import { copyStore } from "../../store/transfer/copy-store.js";
 import { exportStore } from "../../store/transfer/export-store.js";
 import { exportedSpace, importStore } from "../../store/transfer/import-store.js";
 import type { TransferOptions, TransferReport } from "../../store/transfer/transfer-options.js";
 import type { TransferCounts } from "../../store/transfer/write-records.js";
-import { type CommandIo, explainStop, print, readSettings, type StoreFlags } from "../command-context.js";
+import {
+  type CommandIo,
+  distributedOf,
+  explainStop,
+  print,
+  readSettings,
+  type StoreFlags,
+} from "../command-context.js";
 import { exitCodes } from "../output/failure.js";
 import { counted } from "../output/figures.js";
 import { progressLine } from "../output/progress.js";
-import { withStoreAt } from "./stored-at.js";
+import { withStoreAt } from "./with-store-at.js";
 
-type Flags = Pick<StoreFlags, "json" | "store" | "config">;
+type Flags = Pick<StoreFlags, "json" | "store" | "schema" | "config">;
 
-/** Differences that are named; the number says how many there are. */
+/** Maximum number of differences that are listed; the total is printed, too. */
 const maxNamed = 10;
 
-export async function copyCommand(io: CommandIo, from: string, to: string, flags: Flags): Promise<number> {
-  return withStoreAt(io, from, undefined, (source) =>
-    withStoreAt(io, to, source.space, (target) => transfer(io, flags, (options) => copyStore(source, target, options))),
-  );
+export async function copyCommand(
+  io: CommandIo,
+  from: string,
+  to: string,
+  flags: Flags & Pick<StoreFlags, "distributed">,
+): Promise<number> {
+  const distributed = distributedOf(flags);
+  // An earlier version spread a store over the servers of several addresses, each of which has a part.
+  const parts = from.split(/,(?=postgres(?:ql)?:\/\/)/i);
+  const formerShard = parts.length > 1;
+  return transfer(io, flags, async (options) => {
+    const reports: TransferReport[] = [];
+    for (const part of parts) {
+      const copyTo = (source: Store) =>
+        withStoreAt(
+          io,
+          to,
+          source.space,
+          (target) => copyStore(source, target, options),
+          distributed && { distributed },
+        );
+      reports.push(await withStoreAt(io, part, undefined, copyTo, { formerShard }));
+    }
+    return addedUp(reports);
+  });
+}
+
+/** One report of copies from several sources into one target. */
+function addedUp(reports: readonly TransferReport[]): TransferReport {
+  const sum = (figure: (report: TransferReport) => number) =>
+    reports.reduce((total, report) => total + figure(report), 0);
+  return {
+    copied: sum(({ copied }) => copied),
+    unchanged: sum(({ unchanged }) => unchanged),
+    chunks: sum(({ chunks }) => chunks),
+    documents: { source: sum(({ documents }) => documents.source), target: reports.at(-1)!.documents.target },
+    differences: reports.flatMap(({ differences }) => differences),
+  };
+}
+
+export async function distributeCommand(io: CommandIo, flags: Flags & { readonly shards?: number }): Promise<number> {
+  const { store = "" } = readSettings(io, flags);
+  if (!isDatabaseAddress(store)) {
+    const hint = "Name the coordinator of a Citus cluster: --store postgres://user@coordinator/docs";
+    throw new OptionsError("options", `A store in a folder cannot be distributed. ${hint}`);
+  }
+  const { distributeStore } = await import("../../store/postgres/distribute-store.js");
+  const done = await distributeStore(store, { ...(flags.shards !== undefined && { shards: flags.shards }) });
+  const how = done.isNew ? "The store is distributed" : "The store was distributed already";
+  print(io, flags, done, `${how}: ${counted(done.shards, "shard")} of each table.\n`);
+  return exitCodes.done;
 }
 
 export async function exportCommand(io: CommandIo, file: string, flags: Flags): Promise<number> {

@@ -2,9 +2,11 @@ import { OptionsError } from "../../core/errors.js";
 import { given } from "../../core/given.js";
 import type { Embedder, Store } from "../../core/ports.js";
 import { connectModels } from "../../knowledge-base/connect-models.js";
-import { isDatabaseAddress, openStoreAt } from "../../store/open-store-at.js";
+import { openStoreAt } from "../../store/open-store-at.js";
+import { isDatabaseAddress } from "../../store/store-address.js";
 import {
   configuredTransport,
+  distributedOf,
   embeddingModelOf,
   readSettings,
   type CommandIo,
@@ -26,13 +28,13 @@ export async function withPostgresStore<Result>(
   const settings = readSettings(io, flags);
   const url = settings.store ?? "";
   if (!isDatabaseAddress(url)) {
-    const wayOut = "name its database, as in --store postgres://user@host/name";
-    throw new OptionsError("options", `The queue for workers is in a PostgreSQL database: ${wayOut}`);
+    const hint = "name its database, as in --store postgres://user@host/name";
+    throw new OptionsError("options", `The queue for workers is in a PostgreSQL database: ${hint}`);
   }
   const transport = configuredTransport(io, settings);
   const models = await connectModels({ transport, models: given({ embedding: embeddingModelOf(io, settings) }) });
   try {
-    const store = await openStoreAt(url, models.embedder, { create });
+    const store = await openStoreAt(url, models.embedder, { create, ...given({ distributed: distributedOf(flags) }) });
     try {
       return await use({ store, embedder: models.embedder, settings });
     } finally {

@@ -1,7 +1,7 @@
 import type { RunEvent } from "../../core/pipeline.js";
 import { NumberedStrings } from "../../text/tables/numbered-strings.js";
 
-/** What may become of a document in a run. */
+/** Possible outcomes of a document in a run. */
 export type DocumentOutcome = Extract<RunEvent, { type: "document" }>["outcome"];
 
 /** Outcomes in the order of their codes, which begin at 1. */
@@ -16,9 +16,13 @@ const outcomeMask = 0x7f;
  */
 export class DocumentBook {
   readonly #uris = new NumberedStrings();
-  /** For each number: whether the document was read, and the code of its outcome, 0 where there is none yet. */
+  /**
+   * State of each document number: whether the document was read, and the code of its outcome, 0 if there is none yet.
+   */
   #states = new Uint8Array(0);
   #chunks = new Uint32Array(0);
+  /** Checksum of the document that was read last, by number. */
+  #checksums = new Uint32Array(0);
   #read = 0;
   #settled = 0;
 
@@ -37,6 +41,14 @@ export class DocumentBook {
     if (this.#states[number]! & wasRead) return;
     this.#states[number]! |= wasRead;
     this.#read++;
+  }
+
+  /** Keeps the checksum of the document that was just read, and tells whether another was read under this uri before. */
+  noteChecksum(uri: string, checksum: number): boolean {
+    const number = this.#numberOf(uri);
+    const before = this.#checksums[number]!;
+    this.#checksums[number] = checksum;
+    return before !== 0 && before !== checksum;
   }
 
   wasRead(uri: string): boolean {
@@ -89,7 +101,9 @@ export class DocumentBook {
       states.set(this.#states);
       const chunks = new Uint32Array(room);
       chunks.set(this.#chunks);
-      [this.#states, this.#chunks] = [states, chunks];
+      const checksums = new Uint32Array(room);
+      checksums.set(this.#checksums);
+      [this.#states, this.#chunks, this.#checksums] = [states, chunks, checksums];
     }
     return number;
   }

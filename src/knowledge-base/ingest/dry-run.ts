@@ -28,7 +28,7 @@ export function dryRunStore(store: RunStore): RunStore {
 
 /** An embedder that sends nothing: every text has as many tokens as we count, and the same vector as any other. */
 export function dryRunEmbedder<Space extends string>(embedder: Embedder<Space>): Embedder<Space> {
-  // By name: a spread would not copy the getters of a class.
+  // Copy the fields by name: a spread would not copy the getters of a class.
   const { space, maxInputTokens, maxBatchTexts, maxBatchTokens, tokens } = embedder;
   return {
     space,

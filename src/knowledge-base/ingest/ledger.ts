@@ -1,4 +1,5 @@
-import { BudgetError, OptionsError, ReconciliationError, asError } from "../../core/errors.js";
+import { crc32 } from "node:zlib";
+import { BudgetError, ReconciliationError, asError, withErrorInJson } from "../../core/errors.js";
 import type { RunContext, RunEvent } from "../../core/pipeline.js";
 import type { Source } from "../../core/stream.js";
 import type { Document } from "../../core/types.js";
@@ -22,7 +23,7 @@ export interface IngestReport {
     /** Chunks that went with changed or vanished documents. */
     readonly deleted: number;
   };
-  /** Tokens that the service counted; where it reports none, by the embedder's own counter. */
+  /** Tokens that the service counted, or the embedder's own counter if it reports none. */
   readonly tokens: number;
   /** Calls for embeddings; one that the transport had to repeat counts once. */
   readonly requests: number;
@@ -30,14 +31,14 @@ export interface IngestReport {
   readonly cost?: number;
   /** Time from the first document to the end. */
   readonly seconds: number;
-  /** Only when a budget ended the run before its source did: run again with a larger one to go on. */
+  /** Present only when a budget ended the run before the source was read: run again with a larger one to continue. */
   readonly stopped?: {
     /** Message of the `BudgetError`. */
     readonly reason: string;
-    /** Documents that were read and not finished; what was embedded of them is kept. Others may not have been read. */
+    /** Documents that were read and not finished; their vectors so far are kept. Others may not have been read. */
     readonly unfinished: number;
   };
-  /** Documents and files that failed, each with its error. What was stored of them before stays. */
+  /** Documents and files that failed, each with its error. Their earlier versions stay stored. */
   readonly failures: readonly {
     /** Address of the document or file. */
     readonly uri: string;
@@ -45,8 +46,8 @@ export interface IngestReport {
     readonly error: Error;
   }[];
   /**
-   * How many of the failures are from an earlier run: their files have not changed and were not read again. Only where
-   * there are some; `retryFailed` reads them.
+   * Number of failures from an earlier run: their files have not changed and were not read again. Absent if there are
+   * none; `retryFailed` reads them.
    */
   readonly notRetried?: number;
   /** Files that no loader reads, and documents that a stage left out, with the reason. */
@@ -56,16 +57,16 @@ export interface IngestReport {
     /** Why it was passed over, in words. */
     readonly reason: string;
   }[];
-  /** Warnings of one line each about what was read only in part: pages without text, a site cut short. */
+  /**
+   * Warnings of one line each: about sources read only in part, such as pages without text or a site cut short, and
+   * about several documents with one uri, of which the last is kept.
+   */
   readonly warnings: readonly string[];
 }
 
-/** @throws OptionsError for a document without uri or text, which the compiler does not catch for JavaScript. */
-function checkDocument(document: Partial<Document> | undefined): void {
-  const { uri, text } = document ?? {};
-  if (typeof uri === "string" && uri !== "" && typeof text === "string") return;
-  const [lacking, named] = typeof text === "string" ? ["uri", ""] : ["text", typeof uri === "string" ? ` ${uri}` : ""];
-  throw new OptionsError("options", `ingest: a document${named} has no ${lacking}: it must be a string`);
+/** Never 0, which stands for none. */
+function checksumOf({ title, metadata, text }: Document): number {
+  return crc32(text, crc32(JSON.stringify([title, metadata]))) || 1;
 }
 
 /** A file that takes longer than this to read is named in the progress. */
@@ -81,7 +82,7 @@ export interface IngestProgress {
   readonly documentsDone: number;
   /** Chunks that had to be embedded and have their vector; last, when the store could not be written to, those that are kept. */
   readonly chunksEmbedded: number;
-  /** Tokens that the service counted; where it reports none, by the embedder's own counter. */
+  /** Tokens that the service counted, or the embedder's own counter if it reports none. */
   readonly tokens: number;
   /** Calls for embeddings that were answered. */
   readonly requests: number;
@@ -109,15 +110,19 @@ export class IngestLedger {
   readonly #reading = new Map<string, number>();
   #deletedChunks = 0;
   #notRetried = 0;
+  /** Documents that another one of the run replaced, and the uri of the first. */
+  #replaced = 0;
+  #firstReplaced: string | undefined;
 
-  /** Hands on a source's documents, each noted as read. */
+  /** Hands on documents, each noted as read. Those that come twice have to be two objects, or their chunks would join. */
   async *reading(source: Source<Document>): AsyncGenerator<Document> {
     for await (const document of source) {
-      checkDocument(document);
-      // A document that comes twice is read twice: as an object of its own, its chunks do not join those of the first.
-      const isRepeated = this.#book.wasRead(document.uri);
       this.#book.noteRead(document.uri);
-      yield isRepeated ? { ...document } : document;
+      if (this.#book.noteChecksum(document.uri, checksumOf(document))) {
+        this.#replaced++;
+        this.#firstReplaced ??= document.uri;
+      }
+      yield document;
     }
   }
 
@@ -169,10 +174,10 @@ export class IngestLedger {
   }
 
   /**
-   * Closes the books.
+   * Adds up the counts of the run.
    *
    * @param stopped the error that ended the run early: documents without an outcome are then unfinished.
-   * @throws ReconciliationError when a document was read and nothing became of it.
+   * @throws ReconciliationError when a document was read and has no outcome.
    */
   report(failures: RunContext["failures"], stopped?: BudgetError): IngestReport {
     let unfinished = 0;
@@ -199,10 +204,10 @@ export class IngestLedger {
       requests: this.#count("requests"),
       seconds: this.#seconds(),
       ...(stopped && { stopped: { reason: stopped.message, unfinished } }),
-      failures: [...this.#failures].map(([uri, error]) => ({ uri, error })),
+      failures: [...this.#failures].map(([uri, error]) => withErrorInJson({ uri, error })),
       ...(this.#notRetried > 0 && { notRetried: this.#notRetried }),
       skipped: this.#skipped,
-      warnings: this.#warnings,
+      warnings: [...this.#warnings, ...this.#aboutReplaced()],
     };
   }
 
@@ -211,10 +216,20 @@ export class IngestLedger {
     if (isRecalled) this.#notRetried++;
     // A source that knows a file to be unchanged hands out no document of it.
     if (outcome === "unchanged") this.#book.noteRead(uri);
-    // Read twice in one run (two overlapping folders), a document counts once: as what its first reading came to.
+    // A document that is read twice in one run (two overlapping folders) counts once, with the outcome of its first
+    // reading.
     if ((outcome === "unchanged" || outcome === "updated") && this.#book.isSettled(uri)) return;
     this.#book.settle(uri, outcome, outcome === "deleted" || outcome === "failed" ? 0 : chunks);
     if (outcome === "failed") this.#failures.set(uri, asError(error ?? "failed without a reason"));
+  }
+
+  #aboutReplaced(): readonly string[] {
+    if (this.#replaced === 0) return [];
+    const count = this.#replaced === 1 ? "1 document has" : `${this.#replaced} documents have`;
+    return [
+      `${count} the uri of an earlier one of this run and another text, title or metadata; the last of each uri is kept. ` +
+        `The first such uri: ${this.#firstReplaced}. Give every document a uri of its own`,
+    ];
   }
 
   /** Chunks that were embedded: those that left with a vector, less those that came with one. */

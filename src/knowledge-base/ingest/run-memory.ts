@@ -1,18 +1,13 @@
 import { LoadError, type LoadErrorCode } from "../../core/errors.js";
-import type { FileMemory, FileReading, FileState, RecalledFile } from "../../core/pipeline.js";
+import { version } from "../../core/version.js";
 import type { Store, StoreWrite } from "../../core/ports.js";
+import type { FileMemory, FileReading, FileState, RecalledFile } from "../../load/sources/file-memory.js";
 
-/**
- * Version of this package, as `package.json` has it, which no bundle carries along. Another version may read and cut
- * documents differently.
- */
-export const version = "0.1.0";
-
-/** What a store keeps under the uri of a document or file, as JSON. */
+/** Note that a store keeps under the uri of a document or file, as JSON. */
 interface Note {
   /** Names how the document was cut; absent for a file that made no document. */
   readonly cut?: string;
-  /** The file as it was read, with its digest; absent for documents that are no file each. */
+  /** The file as it was read, with its digest; absent for documents that are not a file of their own. */
   readonly file?: Omit<FileState, "uri">;
   /** Why the file made no document. */
   readonly error?: { readonly code: LoadErrorCode; readonly message: string; readonly option?: string };
@@ -20,11 +15,11 @@ interface Note {
   readonly warnings?: readonly string[];
 }
 
-/** Which files are read. */
+/** Choice of the files that are read. */
 export interface RereadOptions {
   /**
-   * Read every file, also those whose size and time are as they were when they were last read. Default: false. Files of
-   * rows, files with a loader of your own, and files for a store with a `metadata` schema are always read.
+   * Read every file, also those whose size and time have not changed since they were last read. Default: false. Files
+   * of rows, files with a loader of your own, and files for a store with a `metadata` schema are always read.
    */
   readonly reread?: boolean;
   /** Read files again that could not be read in an earlier run, though they have not changed. Default: false. */
@@ -32,19 +27,21 @@ export interface RereadOptions {
 }
 
 export interface RunMemoryOptions extends Required<RereadOptions> {
-  /** How a document would be cut now; `undefined` where nobody can tell whether it would be cut as before. */
+  /** How a document would be cut now; `undefined` if it is unknown whether it would be cut as before. */
   readonly cutName: () => string | undefined;
 }
 
 /**
- * What runs remember of documents and files, so that the next one need not read and cut them again. A note is written with
- * its document or after it, so that a run that is killed forgets at worst what it had done.
+ * Memory of documents and files from earlier runs, so that the next one need not read and cut them again. A note is written
+ * with its document or after it: at worst, a run that is killed forgets work that it had done.
  */
 export class RunMemory implements FileMemory {
   readonly #store: Pick<Store, "notes" | "documentInfo">;
   readonly #options: RunMemoryOptions;
   /** Documents and files that were read, until their outcome is known. */
   readonly #open = new Map<string, Note>();
+  /** Stored notes of files that are being read, by uri; each is asked for once, though three steps need it. */
+  readonly #stored = new Map<string, string | undefined>();
   #unsaved = new Map<string, string>();
 
   constructor(store: Pick<Store, "notes" | "documentInfo">, options: RunMemoryOptions) {
@@ -57,7 +54,7 @@ export class RunMemory implements FileMemory {
     const { reread, cutName } = this.#options;
     const cut = cutName();
     if (reread || cut === undefined || !this.#store.notes) return recalled;
-    const notes = await this.#store.notes(files.map(({ uri }) => uri));
+    const notes = await this.#notesOf(files.map(({ uri }) => uri));
     const readings = await Promise.all(
       files.map(async (file) => {
         const note = parseNote(notes.get(file.uri));
@@ -69,6 +66,7 @@ export class RunMemory implements FileMemory {
       const reading = readings[at];
       if (!reading) continue;
       recalled.set(uri, reading);
+      this.#stored.delete(uri);
       // Touched only: with its new time, the next run need not read it to see that.
       if (digest !== undefined) this.#save(uri, { ...parseNote(notes.get(uri)), file: withoutUri(file) });
     }
@@ -78,6 +76,7 @@ export class RunMemory implements FileMemory {
   noteRead(file: FileState, reading: FileReading): void {
     const { uri } = file;
     if ("error" in reading) {
+      this.#stored.delete(uri);
       const { code, message, option } = reading.error;
       const error = { code, message, ...(option !== undefined && { option }) };
       this.#save(uri, { file: withoutUri(file), error });
@@ -94,11 +93,12 @@ export class RunMemory implements FileMemory {
     const cut = this.#options.cutName();
     if (cut === undefined) return new Set();
     for (const uri of uris) this.#open.set(uri, { ...this.#open.get(uri), cut });
-    const notes = await this.#store.notes?.(uris);
-    return new Set(uris.filter((uri) => parseNote(notes?.get(uri)).cut === cut));
+    const notes = await this.#notesOf(uris);
+    for (const uri of uris) this.#stored.delete(uri);
+    return new Set(uris.filter((uri) => parseNote(notes.get(uri)).cut === cut));
   }
 
-  /** Takes note that a document is stored as it was read. */
+  /** Notes that a document is stored as it was read. */
   settle(uri: string): void {
     const note = this.#open.get(uri);
     this.#open.delete(uri);
@@ -110,6 +110,13 @@ export class RunMemory implements FileMemory {
     const notes = this.#unsaved;
     this.#unsaved = new Map();
     return notes.size > 0 ? { notes } : {};
+  }
+
+  async #notesOf(uris: readonly string[]): Promise<ReadonlyMap<string, string | undefined>> {
+    const unknown = uris.filter((uri) => !this.#stored.has(uri));
+    const found = unknown.length === 0 ? undefined : await this.#store.notes?.(unknown);
+    for (const uri of unknown) this.#stored.set(uri, found?.get(uri));
+    return new Map(uris.map((uri) => [uri, this.#stored.get(uri)]));
   }
 
   async #readingOf(uri: string, note: Note, cut: string): Promise<RecalledFile | undefined> {

@@ -17,10 +17,14 @@ export type RunStore = Pick<
   | "deleteDocuments"
 >;
 
-/** All documents of a store, which a run has to see also where reading requires a scope. */
+/**
+ * All documents of a store, which a run has to see also where reading requires a scope. The settings are read once and follow
+ * the run's own writes: stages ask for them with each document, and the store reads them from its database.
+ */
 export function runStore(store: Store): RunStore {
   const { document, documentInfo, documents } = store.scoped({ uri: { exists: true } });
   const { metadataSchema } = store;
+  let { settings = {}, tokenMargin = 1 } = store;
   return {
     space: store.space,
     // These change as the run goes on.
@@ -28,10 +32,10 @@ export function runStore(store: Store): RunStore {
       return store.dimension;
     },
     get settings() {
-      return store.settings ?? {};
+      return settings;
     },
     get tokenMargin() {
-      return store.tokenMargin ?? 1;
+      return tokenMargin;
     },
     ...(metadataSchema && { metadataSchema }),
     document,
@@ -39,7 +43,13 @@ export function runStore(store: Store): RunStore {
     documents,
     notes: async (uris) => (await store.notes?.(uris)) ?? new Map<string, string>(),
     knownVectors: (keys) => store.knownVectors(keys),
-    write: (write) => store.write(write),
+    write: async (write) => {
+      const written = await store.write(write);
+      const merged = Object.entries({ ...settings, ...write.settings });
+      settings = Object.fromEntries(merged.filter(([, value]) => value !== null));
+      tokenMargin = Math.max(tokenMargin, write.tokenMargin ?? 1);
+      return written;
+    },
     deleteDocuments: (uris) => store.deleteDocuments(uris),
   };
 }

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { optionsOf } from "../../core/options.js";
-import type { Embedder, Store, StoreWrite } from "../../core/ports.js";
+import type { Embedder, Store, StoreWrite, TokenCounter } from "../../core/ports.js";
 import { chunkLimit, chunkOptions, type ChunkOptions, type ChunkTarget } from "../../stages/indexing/chunk.js";
-import { version } from "./run-memory.js";
+import { version } from "../../core/version.js";
 
-/** The settings of chunks that a store keeps, as far as somebody named them. */
+/** Chunk settings that a store keeps; only those that a caller gave. */
 export const ChunkSettings = z.object({
   maxTokens: z.int().min(16).optional(),
   overlapTokens: z.int().min(0).optional(),
@@ -13,18 +13,18 @@ export const ChunkSettings = z.object({
 });
 export type ChunkSettings = z.output<typeof ChunkSettings>;
 
-/** How documents are cut, as far as the caller says. What is left out stays as it was, so the schema fills in nothing. */
-export type GivenChunkOptions = Omit<ChunkOptions, "for">;
+/** Chunk options that the caller gives. Omitted ones keep their stored values, so the schema fills in no defaults. */
+export type GivenChunkOptions = Omit<ChunkOptions, "for" | "payments">;
 
 export const givenChunkOptions = optionsOf<GivenChunkOptions>()({
   ...ChunkSettings.shape,
   embedder: chunkOptions.shape.embedder,
 });
 
-/** What a store keeps of how it was filled, so that the next run goes on in the same way. */
+/** Settings that a store keeps of the run that filled it, so that the next run continues in the same way. */
 const KeptSettings = z.object({
   chunk: ChunkSettings.default({}).catch({}),
-  /** Maximum number of texts in one embedding request, where the service was seen to take fewer than it was asked to. */
+  /** Maximum number of texts in one embedding request, if the service turned out to accept fewer than it was sent. */
   batchTexts: z.int().min(1).optional().catch(undefined),
 });
 export type KeptSettings = z.output<typeof KeptSettings>;
@@ -34,8 +34,8 @@ export function keptSettings({ settings = {} }: Pick<Store, "settings">): KeptSe
 }
 
 /**
- * Chunks are made as the caller says, else as before. A size from before gives way to a model that takes less; one that
- * the caller names does not.
+ * Combines the caller's chunk settings with the stored ones. A stored size is lowered for a model that takes less; one
+ * that the caller gives is not.
  */
 export function chosenChunkSettings(
   given: GivenChunkOptions,
@@ -48,12 +48,12 @@ export function chosenChunkSettings(
 }
 
 /**
- * Names how documents are cut now: what was cut under the same name need not be cut again.
+ * Names how documents are cut now: a document that was cut under the same name need not be cut again.
  *
  * @param comparing compares sentences for `semantic`.
  */
 export function cutName(settings: ChunkSettings, target: ChunkTarget, comparing: Pick<Embedder, "space">): string {
-  // Cutting by meaning costs money: another version, or a limit that was learned meanwhile, is no reason to do it again.
+  // Cutting by meaning costs money: another version, or a limit that was learned since, is no reason to do it again.
   const by =
     settings.strategy === "semantic"
       ? comparing.space
@@ -65,45 +65,48 @@ function inOrder(settings: ChunkSettings): string {
   return JSON.stringify(Object.entries(settings).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** What one run learns about its service, and has to leave in the store for the next. */
-export class LearnedSettings {
+/** Settings that one run learns about its service and leaves in the store for the next; chunks are cut for them. */
+export class LearnedSettings implements ChunkTarget {
+  readonly maxInputTokens: number;
+  readonly tokens: TokenCounter;
   readonly #store: Pick<Store, "settings" | "tokenMargin">;
   readonly #embedder: Pick<Embedder, "tokenMargin" | "maxBatchTexts">;
   readonly #chunk: ChunkSettings;
-  #batchTexts: number | undefined;
+  /** Maximum number of texts in one request, as far as is known. */
+  batchTexts: number | undefined;
+  /** Tokens that the service counts for one of ours: the most that this run or an earlier one has seen. */
+  tokenMargin = 1;
 
   constructor(
     store: Pick<Store, "settings" | "tokenMargin">,
-    embedder: Pick<Embedder, "tokenMargin" | "maxBatchTexts">,
+    embedder: Pick<Embedder, "tokenMargin" | "maxBatchTexts" | "maxInputTokens" | "tokens">,
     chunk: ChunkSettings,
   ) {
+    this.maxInputTokens = embedder.maxInputTokens;
+    this.tokens = embedder.tokens;
     this.#store = store;
     this.#embedder = embedder;
     this.#chunk = chunk;
-    this.#batchTexts = keptSettings(store).batchTexts;
+    this.batchTexts = keptSettings(store).batchTexts;
+    this.noteReply();
   }
 
-  /** Maximum number of texts in one request, as far as is known. */
-  get batchTexts(): number | undefined {
-    return this.#batchTexts;
-  }
-
-  /** Tokens that the service counts for one of ours: the most that this run or an earlier one has seen. */
-  get tokenMargin(): number {
-    return Math.max(this.#store.tokenMargin ?? 1, this.#embedder.tokenMargin ?? 1);
+  /** Called after a reply of the embedder, which may have raised its margin. */
+  noteReply(): void {
+    this.tokenMargin = Math.max(this.#store.tokenMargin ?? 1, this.#embedder.tokenMargin ?? 1);
   }
 
   readonly noteBatchTexts = (count: number): void => {
-    this.#batchTexts = count < this.#embedder.maxBatchTexts ? count : undefined;
+    this.batchTexts = count < this.#embedder.maxBatchTexts ? count : undefined;
   };
 
-  /** What the store does not hold yet. */
+  /** Settings that the store does not hold yet. */
   unsaved(): Pick<StoreWrite, "settings" | "tokenMargin"> {
     const { tokenMargin } = this;
-    const known = this.#batchTexts === keptSettings(this.#store).batchTexts;
+    const known = this.batchTexts === keptSettings(this.#store).batchTexts;
     return {
       ...(tokenMargin > (this.#store.tokenMargin ?? 1) && { tokenMargin }),
-      ...(!known && { settings: { batchTexts: this.#batchTexts ?? null } }),
+      ...(!known && { settings: { batchTexts: this.batchTexts ?? null } }),
     };
   }
 

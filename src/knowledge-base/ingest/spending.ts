@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { OptionsError } from "../../core/errors.js";
 import { optionsOf, resolve } from "../../core/options.js";
+import { withoutNoise } from "../../core/types.js";
 
 const tokensPerPrice = 1_000_000;
 
@@ -45,6 +46,6 @@ export function spending(owner: string, options: SpendingOptions): Spending {
   const most = Math.min(maxTokens ?? Infinity, affordable);
   return {
     maxTokens: most === Infinity ? undefined : most,
-    costOf: (tokens) => (price === undefined ? {} : { cost: (tokens * price) / tokensPerPrice }),
+    costOf: (tokens) => (price === undefined ? {} : { cost: withoutNoise((tokens * price) / tokensPerPrice) }),
   };
 }

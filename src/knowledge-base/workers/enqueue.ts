@@ -18,7 +18,9 @@ import { beginRun, endReading, endRuns, interruptRun } from "./runs.js";
 
 /** Options of `enqueue`: those of `ingest` that decide what is read, and how it is cut. */
 export interface EnqueueOptions<Space extends string = string>
-  extends Omit<IngestRunOptions, "deadlineMs">, Pick<UsualIngestOptions, "reread" | "retryFailed" | "documents"> {
+  extends
+    Omit<IngestRunOptions, "deadlineMs">,
+    Pick<UsualIngestOptions, "reread" | "retryFailed" | "map" | "documents"> {
   /** The store that the workers write to. Its database holds the queue. */
   readonly store: Store<Space>;
   /** The model that the workers embed with. It is not called here: it counts tokens. */
@@ -27,7 +29,7 @@ export interface EnqueueOptions<Space extends string = string>
   readonly chunk?: Omit<GivenChunkOptions, "embedder">;
 }
 
-/** What came of reading a source. */
+/** Report of reading a source into the queue. */
 export interface EnqueueReport {
   /** Number of the run, by which `status` knows it. */
   readonly run: number;
@@ -35,7 +37,7 @@ export interface EnqueueReport {
   readonly documents: {
     /** Documents for the workers, with those that waited already. */
     readonly queued: number;
-    /** Stored as they are; nothing is to be done. */
+    /** Stored unchanged; nothing is to be done. */
     readonly unchanged: number;
     /** Gone from the source; deleted when all jobs of the run have ended. */
     readonly vanished: number;
@@ -52,7 +54,7 @@ export interface EnqueueReport {
   readonly notRetried?: IngestReport["notRetried"];
   /** Files that no loader reads, with the reason. */
   readonly skipped: IngestReport["skipped"];
-  /** Warnings of one line each about what was read only in part. */
+  /** Warnings of one line each about sources read only in part. */
   readonly warnings: IngestReport["warnings"];
 }
 
@@ -64,6 +66,7 @@ const enqueueOptions = optionsOf<EnqueueOptions>()({
   reread: shared.reread,
   retryFailed: shared.retryFailed,
   documents: shared.documents,
+  map: shared.map,
   onProgress: shared.onProgress,
   signal: runOptions.shape.signal,
   report: runOptions.shape.report,
@@ -78,11 +81,21 @@ const maxJobCharacters = 1 << 16;
 const readerDeadAfterMs = 30_000;
 
 /**
- * Reads a source and queues its new and changed documents, text and all, for the workers of the store's database: they need
- * not reach the source. What has vanished from a source is deleted when it was read to its end and all jobs have ended.
- * Cut short anywhere, run it again: what is in the queue stays there.
+ * Reads a source and queues its new and changed documents, including their text, for the workers of the store's
+ * database, which need no access to the source. Documents that vanished from a source are deleted once it was read to
+ * its end and all jobs have ended. If interrupted, run it again: queued documents stay queued.
  *
  * @throws OptionsError for bad options, `missing-package` without `graphile-worker`; StoreError when the database is away.
+ * @example
+ * ```ts
+ * import { readFolder, type Embedder } from "citewell";
+ * import { enqueue, openPostgresStore } from "citewell/postgres";
+ * export async function enqueueManuals(embedder: Embedder) {
+ *   const store = await openPostgresStore("postgres://localhost/manuals", embedder);
+ *   await enqueue(readFolder("./manuals"), { store, embedder });
+ *   await store.close();
+ * }
+ * ```
  */
 export async function enqueue<Space extends string>(
   source: Source<Document> | WatchedSource,
@@ -92,6 +105,7 @@ export async function enqueue<Space extends string>(
     store: given,
     embedder,
     chunk,
+    map,
     documents,
     reread,
     retryFailed,
@@ -120,6 +134,7 @@ export async function enqueue<Space extends string>(
     store: view,
     embedder,
     chunk,
+    map,
     documents,
     reread,
     retryFailed,
@@ -129,7 +144,7 @@ export async function enqueue<Space extends string>(
     for await (const group of batch(read, size)) {
       const latest = new Map(group.map((document) => [document.uri, document]));
       for (const uri of latest.keys()) memory.settle(uri);
-      // The notes of these hold once a worker has stored them. Those of other files hold now.
+      // Notes of queued documents hold once a worker has stored them. Notes of other files hold now.
       const notes = new Map(memory.unsaved().notes);
       await queue([...latest.values()].map((document) => ({ document, note: notes.get(document.uri) })));
       for (const uri of latest.keys()) notes.delete(uri);
@@ -143,7 +158,7 @@ export async function enqueue<Space extends string>(
     run.report?.(event);
   };
   try {
-    const work = () => runIngest(source, pipeline.pipe(queueing), view, { ...run, report }, files && { files });
+    const work = () => runIngest(source, pipeline.pipe(queueing), view, { ...run, report }, { map, files });
     const result = await inSpan("enqueue", work, run.signal);
     const { notes } = memory.unsaved();
     if (notes) await stored.write({ notes });
@@ -175,8 +190,8 @@ export async function enqueue<Space extends string>(
 }
 
 /**
- * The store as a reader sees it: what is written or deleted goes to the queue. A document that waits there is never taken as
- * unchanged, for nobody knows whether it or the queued version is written last.
+ * View of the store for a reader: writes and deletions go to the queue. A document that waits there never counts as
+ * unchanged, because either it or the queued version may be written last.
  */
 function readerView(
   store: RunStore,
@@ -199,7 +214,7 @@ function readerView(
       const known = new Set(stored.map(({ uri }) => uri));
       const unstored = await database.read(unstoredDocuments);
       const others = unstored.filter(({ uri }) => !known.has(uri));
-      return [...stored, ...others.map((each) => ({ ...each, fingerprint: "", chunks: 0 }))];
+      return [...stored, ...others.map((other) => ({ ...other, fingerprint: "", chunks: 0 }))];
     },
     write: async ({ documents = [] }) => {
       if (documents.length > 0) await to.queue(documents.map(({ document }) => ({ document })));

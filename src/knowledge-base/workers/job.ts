@@ -20,19 +20,19 @@ import type { Turns } from "./turns.js";
 /** Embedding requests at once in one job, which has few. */
 const requestsInJob = 2;
 
-/** What a worker did with a document. */
+/** The outcome of one document at a worker. */
 export interface WorkedDocument {
-  /** Its address. */
+  /** `Document.uri` of the document. */
   readonly uri: string;
-  /** What became of it. */
+  /** Outcome of the document. */
   readonly outcome: "added" | "updated" | "unchanged" | "skipped" | "failed";
   /** Chunks that it has now. */
   readonly chunks: number;
-  /** Why it failed. */
+  /** Message of the error, if it failed. */
   readonly error?: string;
 }
 
-/** What the jobs of one worker have in common. @internal */
+/** State that the jobs of one worker share. @internal */
 export interface JobSetting {
   readonly database: Server;
   /** Schema of graphile-worker. */
@@ -46,10 +46,11 @@ export interface JobSetting {
 }
 
 /**
- * Ingests the documents of a batch and notes what became of each. What cannot be ended now is given back.
+ * Ingests the documents of a batch and notes the outcome of each. Documents that cannot be finished now are given back.
  *
  * @param signal ends the job early, when the worker ends.
- * @throws OptionsError, or TransportError that is not `retryable`, for what no other job of this worker would survive either.
+ * @throws OptionsError, or TransportError that is not `retryable`, for errors that would fail every other job of this
+ *   worker too.
  * @internal
  */
 export async function doJob(batch: number, setting: JobSetting, signal: AbortSignal): Promise<void> {
@@ -71,7 +72,7 @@ export async function doJob(batch: number, setting: JobSetting, signal: AbortSig
   if ((await turns.together(() => work(false))) === "alone") await turns.alone(() => work(true));
 }
 
-/** Why the documents of a job that failed are given back. `undefined` where the worker had better end. */
+/** Why the documents of a job that failed are given back. `undefined` if the worker should end. */
 function reasonFor(error: Error, { aborted }: AbortSignal): GivenBack | undefined {
   if (aborted || error instanceof ClaimLost) return { because: "ending" };
   if (error instanceof StoreError) return { because: "failure", error: error.message };
@@ -87,7 +88,7 @@ async function ingestClaimed(
 ): Promise<void> {
   const { database, worker, embedder, onEnd } = setting;
   const ended = new Set<number>();
-  const byUri = new Map(documents.map((each) => [each.document.uri, each]));
+  const byUri = new Map(documents.map((currentDocument) => [currentDocument.document.uri, currentDocument]));
   const uris = new Map(documents.map(({ id, document }) => [id, document.uri]));
   const noteEnds = (ends: readonly DocumentEnd[]) => {
     for (const { id, state: outcome, chunks = 0, error } of ends) {
@@ -143,13 +144,13 @@ function journaled(
   });
 }
 
-/** What was noted of a document here, with what its reader had noted of its file. */
+/** Merges the note of a document with its reader's note about the file. */
 function withFile(note: string, from: ClaimedDocument | undefined): string {
   if (from?.note === undefined) return note;
   return JSON.stringify({ ...(JSON.parse(from.note) as object), ...(JSON.parse(note) as object) });
 }
 
-/** What became of the documents that were not written. */
+/** Outcomes of the documents that were not written. */
 function endsOf(
   { failures, skipped }: IngestReport,
   byUri: ReadonlyMap<string, ClaimedDocument>,
@@ -157,12 +158,12 @@ function endsOf(
 ): DocumentEnd[] {
   const ends: DocumentEnd[] = [];
   for (const [uri, { id }] of byUri) {
-    const failure = failures.find((each) => each.uri === uri);
+    const failure = failures.find((currentFailure) => currentFailure.uri === uri);
     // A newer version of it is in the queue.
     if (failure?.error instanceof ClaimLost) continue;
     if (failure) ends.push({ id, state: "failed", error: failure.error.message });
     else if (unchanged.has(uri)) ends.push({ id, state: "unchanged", chunks: unchanged.get(uri)! });
-    else if (skipped.some((each) => each.uri === uri)) ends.push({ id, state: "skipped" });
+    else if (skipped.some((skip) => skip.uri === uri)) ends.push({ id, state: "skipped" });
   }
   return ends;
 }

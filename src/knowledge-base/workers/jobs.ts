@@ -2,9 +2,11 @@ import { EventEmitter } from "node:events";
 import type { Logger, Runner, WorkerEvents } from "graphile-worker";
 import { missingPeer } from "../../core/errors.js";
 import { asStoreError } from "../../store/postgres/connection/failures.js";
-import { type Session, withoutPassword } from "../../store/postgres/connection/server.js";
+import { type Server, type Session, withoutPassword } from "../../store/postgres/connection/server.js";
 
 const task = "citewell_ingest";
+/** A job's key is this and the number of its batch, so that a batch has one job. */
+const keyPrefix = "batch-";
 
 /** Jobs are taken up by a notification; those that come due are looked for so often, in milliseconds. */
 const pollIntervalMs = 1000;
@@ -20,32 +22,87 @@ export async function createJobTables(url: string, schema: string): Promise<void
 }
 
 /**
- * Adds a job for a batch of documents in the session's transaction, in place of one that waits for the same batch. One that
- * is at work on it goes on and is not repeated.
+ * Makes graphile-worker's list of its migrations where an administrator made its schema. It would otherwise ask for the right to
+ * create schemas: https://worker.graphile.org/docs/schema
  */
-export async function addJob(session: Session, schema: string, batch: number, delayMs = 0): Promise<void> {
-  // Whoever gives up on a document is the queue, which knows why it failed. A job is given up only with its batch.
+export async function prepareJobSchema(session: Session, schema: string): Promise<void> {
+  const [found] = await session.query<{ isEmpty: boolean }>(
+    `SELECT to_regnamespace($1) IS NOT NULL AND to_regclass($1 || '.migrations') IS NULL AS "isEmpty"`,
+    [schema],
+  );
+  if (!found!.isEmpty) return;
   await session.query(
-    `SELECT FROM ${schema}.add_job($1, json_build_object('batch', $2::bigint), job_key := 'batch-' || $2,
-       run_at := clock_timestamp() + $3 * interval '1 millisecond', max_attempts := 32767)`,
-    [task, batch, delayMs],
+    `CREATE TABLE IF NOT EXISTS ${schema}.migrations (
+       id int PRIMARY KEY, ts timestamptz NOT NULL DEFAULT now(), breaking boolean NOT NULL DEFAULT false)`,
   );
 }
 
-/** Frees the jobs that these workers had taken. */
-export async function unlockJobs(session: Session, schema: string, workers: readonly string[]): Promise<void> {
+/**
+ * Adds a job for a batch of documents in the session's transaction, in place of a waiting job for the same batch. A
+ * running job for it continues and is not repeated.
+ */
+export async function addJob(session: Session, schema: string, batch: number, delayMs = 0): Promise<void> {
+  // The queue gives up on documents, since it knows why they failed. A job is given up only with its batch.
+  await session.query(
+    `SELECT FROM ${schema}.add_job($1, json_build_object('batch', $2::bigint), job_key := $4 || $2,
+       run_at := clock_timestamp() + $3 * interval '1 millisecond', max_attempts := 32767)`,
+    [task, batch, delayMs, keyPrefix],
+  );
+}
+
+/**
+ * Frees the jobs that these workers had taken, each as a new job. graphile-worker ends a job by its id, regardless of
+ * its holder: a worker that was only paused would otherwise end a job that another has taken over, and its documents
+ * would wait for ever.
+ */
+export async function reissueJobs(session: Session, schema: string, workers: readonly string[]): Promise<void> {
+  const taken = await session.query<{ key: string | null }>(
+    `SELECT key FROM ${schema}.jobs WHERE locked_by = ANY($1) AND task_identifier = $2`,
+    [workers, task],
+  );
   await session.query(`SELECT ${schema}.force_unlock_workers($1)`, [workers]);
+  // A job without a key was replaced by another one for the same batch while it was at work.
+  for (const { key } of taken) {
+    if (key === null) continue;
+    await session.query(`SELECT ${schema}.remove_job($1)`, [key]);
+    await addJob(session, schema, Number(key.slice(keyPrefix.length)));
+  }
+}
+
+/** Batches with documents that wait, and without a job, so that no worker would ever take them. */
+export async function strandedBatches(session: Session, schema: string): Promise<number[]> {
+  const rows = await session.query<{ batch: number }>(
+    `SELECT DISTINCT batch FROM ingest_documents WHERE state = 'waiting'
+     AND NOT EXISTS (SELECT FROM ${schema}.jobs WHERE key = $1 || batch)`,
+    [keyPrefix],
+  );
+  return rows.map(({ batch }) => batch);
+}
+
+/** Gives every stranded batch a job again. Its documents are freed: their former worker has no job to end them with. */
+export async function restoreJobs(database: Server, schema: string): Promise<void> {
+  if ((await database.read((session) => strandedBatches(session, schema))).length === 0) return;
+  await database.transaction(async (session) => {
+    // Processes that notice the same at the same time restore one after the other.
+    await session.query("SELECT pg_advisory_xact_lock(hashtextextended('citewell jobs ' || current_schema(), 0))");
+    for (const batch of await strandedBatches(session, schema)) {
+      await session.query("UPDATE ingest_documents SET worker = NULL WHERE batch = $1 AND state = 'waiting'", [batch]);
+      await addJob(session, schema, batch);
+    }
+  });
 }
 
 export interface JobRunnerOptions {
   readonly url: string;
   /** Schema of graphile-worker, quoted where needed. */
   readonly schema: string;
-  /** Jobs at once. */
+  /** Whether a pooler is between, where statements that are kept in a session would be met by others, or not again. */
+  readonly isPooled: boolean;
+  /** Maximum number of jobs under way at the same time. */
   readonly concurrency: number;
   /** How long `stop` waits for jobs before it aborts them, in milliseconds. */
   readonly drainMs: number;
-  /** Does the job of a batch. Throws only where the database could not be told what became of it. */
+  /** Does the job of a batch. Throws if its outcome could not be written to the database: the job then comes back. */
   readonly run: (batch: number, signal: AbortSignal) => Promise<void>;
   /** Is called with the name under which this runner holds its jobs, before it takes the first. */
   readonly onStart: (id: string) => Promise<void>;
@@ -54,7 +111,7 @@ export interface JobRunnerOptions {
 export interface JobRunner {
   /** Takes no more jobs, and ends when those at work have ended. */
   readonly stop: () => Promise<void>;
-  /** Is fulfilled when the runner has ended, whoever ended it. */
+  /** Resolves when the runner has ended, for whatever reason. */
   readonly ended: Promise<void>;
 }
 
@@ -66,6 +123,7 @@ export interface JobRunner {
 export async function runJobs({
   url,
   schema,
+  isPooled,
   concurrency,
   drainMs,
   run,
@@ -90,6 +148,7 @@ export async function runJobs({
     preset: {
       worker: {
         concurrentJobs: concurrency,
+        preparedStatements: !isPooled,
         completeJobBatchDelay: 0,
         failJobBatchDelay: 0,
         gracefulShutdownAbortTimeout: drainMs,

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Server, Session } from "../../store/postgres/connection/server.js";
-import { unlockJobs } from "./jobs.js";
+import { reissueJobs, restoreJobs } from "./jobs.js";
 import { loseDocuments } from "./queued-documents.js";
 
 /** A process that works on the queue. */
@@ -20,14 +20,14 @@ export async function join(session: Session, { id, role, deadAfterMs }: Member):
   );
 }
 
-/** Gives back, unharmed, what the member still has. */
+/** Gives back the documents that the member still has, without counting a loss. */
 export async function leave(session: Session, jobs: string, id: string): Promise<void> {
   await session.query("UPDATE ingest_documents SET worker = NULL WHERE worker = $1", [id]);
-  await unlockJobs(session, jobs, [id]);
+  await reissueJobs(session, jobs, [id]);
   await session.query("DELETE FROM ingest_members WHERE id = $1", [id]);
 }
 
-/** Notes that the member lives. Returns false where the others took it for dead meanwhile, and its jobs away. */
+/** Records a heartbeat. Returns false if the others took the member for dead and took over its jobs. */
 export async function beat(session: Session, id: string): Promise<boolean> {
   const alive = await session.query(
     `UPDATE ingest_members SET beat_at = clock_timestamp() WHERE id = $1 RETURNING id`,
@@ -37,14 +37,14 @@ export async function beat(session: Session, id: string): Promise<boolean> {
 }
 
 /**
- * Takes the jobs of dead members away from them, so that others do them. A document that was in the hands of a dead worker
- * is suspected from then on: it goes alone, and to the quarantine when it has taken `maxLosses` workers with it.
+ * Takes the jobs of dead members away from them, so that others do them. A document that a dead worker held is
+ * suspected from then on: it is worked on alone, and quarantined once `maxLosses` workers have died with it.
  *
  * @param jobs the schema of graphile-worker.
  */
 export async function buryTheDead(database: Server, jobs: string, deadAfterMs: number): Promise<void> {
   await database.transaction(async (session) => {
-    // While the database was away, nobody could send a heartbeat.
+    // While the database was unreachable, no member could send a heartbeat.
     const dead = await session.query<{ id: string }>(
       `DELETE FROM ingest_members WHERE id IN (
          SELECT id FROM ingest_members
@@ -65,9 +65,12 @@ export async function buryTheDead(database: Server, jobs: string, deadAfterMs: n
     await session.query("UPDATE ingest_runs SET state = 'interrupted' WHERE reader = ANY($1) AND state = 'reading'", [
       ids,
     ]);
-    await unlockJobs(session, jobs, ids);
+    await reissueJobs(session, jobs, ids);
   });
 }
+
+/** Documents that wait are compared with the jobs at the first heartbeat of a member, and then at every tenth. */
+const beatsPerReconciliation = 10;
 
 /** Sends heartbeats until it is stopped, and takes the jobs of members that send none. */
 export function keepAlive(
@@ -79,15 +82,16 @@ export function keepAlive(
 ): { readonly stop: () => void } {
   const stopping = new AbortController();
   const beatForEver = async () => {
-    while (!stopping.signal.aborted) {
-      // A database that is away ends nobody: it is tried again.
-      await beatOnce().catch(() => {});
+    for (let beats = 0; !stopping.signal.aborted; beats++) {
+      // An unreachable database does not end a member: the heartbeat is tried again.
+      await beatOnce(beats % beatsPerReconciliation === 0).catch(() => {});
       await sleep(deadAfterMs / 5, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
     }
   };
-  const beatOnce = async () => {
+  const beatOnce = async (reconciles: boolean) => {
     const alive = await database.read((session) => beat(session, id));
     await buryTheDead(database, jobs, deadAfterMs);
+    if (reconciles) await restoreJobs(database, jobs);
     await onBeat(alive);
   };
   void beatForEver();

@@ -1,8 +1,11 @@
-import type { Server } from "../../store/postgres/connection/server.js";
+import { StoreError } from "../../core/errors.js";
+import type { Server, Session } from "../../store/postgres/connection/server.js";
+import { hasPolicies, secureTables } from "../../store/postgres/row-level-security.js";
+import { lockSchema, readMeta, writeMeta } from "../../store/postgres/schema.js";
 
-// They stand in the store's schema, which is where the sessions look. A document is in the queue once, in its newest version:
-// the row of an older one is deleted, and who worked on that finds nothing to end.
-const tables = `
+// The tables stand in the store's schema, which is where the sessions look. A document is in the queue once, in its
+// newest version: the row of an older version is deleted, and its worker finds nothing to end.
+const firstTables = `
   CREATE SEQUENCE ingest_batches;
   CREATE TABLE ingest_runs (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -59,22 +62,40 @@ const tables = `
   );
 `;
 
-/** Whether the store has a queue. */
-export async function hasQueueTables(database: Server): Promise<boolean> {
-  const [found] = await database.read((session) =>
-    session.query<{ exists: boolean }>("SELECT to_regclass('ingest_rates') IS NOT NULL AS exists"),
-  );
-  return found!.exists;
+/** Each step upgrades a queue by one version. Released steps are never edited, new ones are added. */
+const upgrades: readonly string[] = [firstTables];
+
+/**
+ * Version of the queue's tables, 0 where there are none.
+ *
+ * @throws StoreError `version` for those of a newer citewell.
+ */
+export async function queueVersion(session: Session, schema: string, location: string): Promise<number> {
+  const [found] = await session.query<{ exists: boolean }>("SELECT to_regclass($1) IS NOT NULL AS exists", [
+    `${schema}.ingest_rates`,
+  ]);
+  if (!found!.exists) return 0;
+  // The first tables did not say which they are.
+  const version = Number((await readMeta(session, schema))?.get("queue") ?? 1);
+  if (version <= upgrades.length) return version;
+  const message =
+    `${location} has a queue of format ${version}, this version of citewell works on up to ${upgrades.length}. ` +
+    "Update citewell here, or let its newer version end what is queued";
+  throw new StoreError("version", message, { path: location });
 }
 
-/** Creates the tables of the queue, unless they are there. Processes that start together wait for each other. */
-export async function createQueueTables(database: Server): Promise<void> {
-  if (await hasQueueTables(database)) return;
+/** Creates the tables of the queue or brings them up to date. Processes that start together wait for each other. */
+export async function prepareQueueTables(database: Server, schema: string): Promise<void> {
+  const { location } = database;
+  const versionIn = (session: Session) => queueVersion(session, schema, location);
+  if ((await database.read(versionIn)) === upgrades.length) return;
   await database.transaction(async (session) => {
-    await session.query("SELECT pg_advisory_xact_lock(hashtextextended('citewell queue ' || current_schema(), 0))");
-    const [found] = await session.query<{ exists: boolean }>(
-      "SELECT to_regclass('ingest_rates') IS NOT NULL AS exists",
-    );
-    if (!found!.exists) await session.query(tables);
+    await lockSchema(session, schema);
+    const steps = upgrades.slice(await versionIn(session));
+    if (steps.length === 0) return;
+    for (const step of steps) await session.query(step);
+    await writeMeta(session, "queue", String(upgrades.length));
+    // The queue holds whole texts of all tenants, so that a store with row-level security hides it from all but its owner.
+    if (await hasPolicies(session)) await secureTables(session, schema);
   });
 }

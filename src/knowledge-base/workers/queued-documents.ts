@@ -7,7 +7,7 @@ import { addJob } from "./jobs.js";
 /** A document on its way to a worker. */
 export interface QueuedDocument {
   readonly document: Document;
-  /** What its reader noted of its file, for the store to keep once the document is stored; see `RunMemory`. */
+  /** The reader's note about the file, which the store keeps once the document is stored; see `RunMemory`. */
   readonly note?: string | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface ClaimedDocument extends QueuedDocument {
   readonly id: number;
 }
 
-/** What became of a document, in the end. */
+/** The final outcome of a document. */
 export interface DocumentEnd {
   readonly id: number;
   readonly state: "added" | "updated" | "unchanged" | "skipped" | "failed";
@@ -42,7 +42,7 @@ const maxAttempts = 20;
 /** Each time a document has failed so often more, it is tried with fewer others, so that it does not hold them up. */
 const attemptsTogether = 5;
 
-/** Somebody else has the documents now: a newer version was queued, or the others took this worker for dead. */
+/** The documents belong to another worker now: a newer version was queued, or the others took this worker for dead. */
 export class ClaimLost extends Error {
   constructor() {
     super("The documents were taken over by another worker, or replaced by newer versions");
@@ -50,8 +50,8 @@ export class ClaimLost extends Error {
 }
 
 /**
- * Queues documents as one job. One that waits already in this version stays where it is, and so does one in quarantine
- * unless `retryQuarantined`.
+ * Queues documents as one job. A document that already waits in this version keeps its place, and so does one in
+ * quarantine unless `retryQuarantined`.
  *
  * @returns how many were queued, waited already, and stay in quarantine.
  */
@@ -60,10 +60,10 @@ export async function queueDocuments(
   { jobs, run, retryQuarantined }: { readonly jobs: string; readonly run: number; readonly retryQuarantined: boolean },
   batch: readonly QueuedDocument[],
 ): Promise<{ readonly queued: number; readonly quarantined: number }> {
-  const given = batch.map((each) => {
-    const content = Buffer.from(JSON.stringify(each));
+  const given = batch.map((sent) => {
+    const content = Buffer.from(JSON.stringify(sent));
     const digest = createHash("sha256").update(content).digest();
-    return { uri: columnText(each.document.uri), source: each.document.source, content, digest };
+    return { uri: columnText(sent.document.uri), source: sent.document.source, content, digest };
   });
   const there = await session.query<{ uri: string; digest: Buffer | null; state: string }>(
     "SELECT uri, digest, state FROM ingest_documents WHERE uri = ANY($1) ORDER BY uri FOR UPDATE",
@@ -77,7 +77,7 @@ export async function queueDocuments(
   const isKept = ({ uri, digest }: (typeof given)[number]) => stays.get(uri)?.digest?.equals(digest) === true;
   const kept = given.filter(isKept);
   await session.query("UPDATE ingest_documents SET run = $1 WHERE uri = ANY($2)", [run, kept.map(({ uri }) => uri)]);
-  const fresh = given.filter((each) => !isKept(each));
+  const fresh = given.filter((prepared) => !isKept(prepared));
   const quarantined = kept.filter(({ uri }) => stays.get(uri)!.state === "quarantined").length;
   if (fresh.length === 0) return { queued: kept.length - quarantined, quarantined };
   await session.query("DELETE FROM ingest_documents WHERE uri = ANY($1)", [fresh.map(({ uri }) => uri)]);
@@ -120,20 +120,20 @@ export async function unstoredDocuments(
   }));
 }
 
-/** What is to be done with a batch. */
+/** Tells a worker how to proceed with a batch. */
 export type Claim =
   /** Its documents are this worker's. */
   | { readonly documents: readonly ClaimedDocument[]; readonly run: number }
   /** It must have its worker to itself, which has to ask again for it when it does nothing else. */
   | "alone"
-  /** There is nothing to do: its documents have ended, or were queued anew as jobs of their own. */
+  /** There is nothing to do: its documents have ended, or were queued again as jobs of their own. */
   | "nothing";
 
 /**
- * Gives the documents of a batch that wait to a worker. Where too many for one job are suspected, they become smaller jobs,
- * so that a poison document takes fewer others with it each time, and none in the end.
+ * Assigns the waiting documents of a batch to a worker. If too many for one job are suspected, they become smaller
+ * jobs, so that a poison document takes fewer others with it each time, and none in the end.
  *
- * @param alone whether the worker does nothing else meanwhile.
+ * @param alone whether the worker does nothing else at the same time.
  */
 export async function claim(
   session: Session,
@@ -154,8 +154,8 @@ export async function claim(
   const attempts = Math.max(...rows.map((row) => row.attempts));
   const maxTogether = maxSuspects[Math.max(losses, Math.floor(attempts / attemptsTogether))] ?? 1;
   if (rows.length > maxTogether) {
-    for (let at = 0; at < rows.length; at += maxTogether) {
-      const ids = rows.slice(at, at + maxTogether).map(({ id }) => id);
+    for (let offset = 0; offset < rows.length; offset += maxTogether) {
+      const ids = rows.slice(offset, offset + maxTogether).map(({ id }) => id);
       const own = await nextBatch(session);
       await session.query("UPDATE ingest_documents SET batch = $1, worker = NULL WHERE id = ANY($2)", [own, ids]);
       await addJob(session, jobs, own);
@@ -171,7 +171,7 @@ export async function claim(
 }
 
 /**
- * Notes what became of documents, in the transaction that writes them: this is what makes an effect happen once.
+ * Notes the outcomes of documents, in the transaction that writes them, so that each effect happens once.
  *
  * @throws ClaimLost unless the worker still has every one of them.
  */
@@ -198,11 +198,11 @@ export async function endDocuments(session: Session, worker: string, ends: reado
 
 /** Why a worker gives documents back. */
 export type GivenBack =
-  /** The worker ends, or has lost some of them: they are no worse for it. */
+  /** The worker ends, or has lost some of them: no failure is counted. */
   | { readonly because: "ending" }
   /** The service or the database failed; it is tried again, later each time. */
   | { readonly because: "failure"; readonly error: string }
-  /** Nobody knows why it failed: it counts as if the worker had ended. */
+  /** It failed for an unknown reason: it counts as if the worker had died. */
   | { readonly because: "defect"; readonly error: string };
 
 /** Milliseconds before a document is tried again that has failed `attempts` times: twice as long each time, 5 minutes at most. */
@@ -210,7 +210,7 @@ export function retryDelayMs(attempts: number): number {
   return Math.min(300_000, 1000 * 2 ** (attempts - 1));
 }
 
-/** Gives back what a worker has of a batch and has not ended, as a job for later. */
+/** Gives back a worker's unfinished documents of a batch, as a job for later. */
 export async function giveBack(
   session: Session,
   { jobs, batch, worker }: { readonly jobs: string; readonly batch: number; readonly worker: string },
@@ -232,11 +232,11 @@ export async function giveBack(
   );
   const waiting = rows.filter(({ state }) => state === "waiting");
   if (waiting.length === 0) return;
-  const attempts = Math.max(...waiting.map((each) => each.attempts));
+  const attempts = Math.max(...waiting.map((job) => job.attempts));
   await addJob(session, jobs, batch, why.because === "failure" ? retryDelayMs(attempts) : 0);
 }
 
-/** Counts what the workers lost with a dead one against its documents, and frees these. */
+/** Counts the loss of a dead worker against its documents, and frees them. */
 export async function loseDocuments(session: Session, workers: readonly string[]): Promise<void> {
   await session.query(
     `UPDATE ingest_documents SET

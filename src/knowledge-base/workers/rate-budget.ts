@@ -2,23 +2,26 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Embedder } from "../../core/ports.js";
 import type { Server } from "../../store/postgres/connection/server.js";
 
-/** What all workers together may ask of the service, by the space of the embedder. */
+/** Limits on the requests of all workers together, by the embedder's space. */
 export interface RateLimits {
-  /** Maximum embedding requests a minute of all workers together, 1 or more. Default: as it was set last, at first no limit. */
+  /**
+   * Maximum embedding requests a minute of all workers together, 1 or more. Default: the last limit set; initially
+   * none.
+   */
   readonly requestsPerMinute?: number | undefined;
-  /** Maximum tokens a minute of all workers together, 1 or more. Default: as it was set last, at first no limit. */
+  /** Maximum tokens a minute of all workers together, 1 or more. Default: the last limit set; initially none. */
   readonly tokensPerMinute?: number | undefined;
 }
 
-// A tenth of a minute's limit may come at once, and the rest is spread over the minute: so no 60 seconds hold more than the
-// limit, wherever they begin. The service counts for whole minutes of its own, which nobody else knows.
+// A tenth of a minute's limit may come at once, and the rest is spread over the minute: so no 60 seconds hold more than
+// the limit, wherever they begin. The service counts whole minutes of its own, whose boundaries are unknown here.
 const burst = (limit: string) => `greatest(1, floor(${limit} / 10))`;
 const perSecond = (limit: string) => `(greatest(${limit} - ${burst(limit)}, 1) / 60)`;
 
 /**
- * One token bucket in the database for all workers. A request takes what it needs at once, even where that leaves a debt,
- * and waits until the debt would be paid: so requests come in the order in which they asked, and a large one is never
- * overtaken for ever. The database's clock counts, so that those of the machines need not agree.
+ * One token bucket in the database for all workers. A request takes its tokens at once, even into debt, and waits until
+ * the debt would be paid: requests are served in the order in which they asked, and a large one is never overtaken for
+ * ever. The database's clock counts, so the clocks of the machines need not agree.
  */
 export class RateBudget {
   readonly #database: Server;
@@ -44,7 +47,7 @@ export class RateBudget {
     );
   }
 
-  /** Takes from the budget. Returns after how many milliseconds the request may be sent, 0 where there is no limit. */
+  /** Takes from the budget. Returns the milliseconds to wait before the request may be sent, 0 if there is no limit. */
   async take(requests: number, tokens: number): Promise<number> {
     const left = (column: string, cost: string) => {
       const limit = `${column}_per_minute`;

@@ -3,7 +3,7 @@ import { columnText, originalText } from "../../store/postgres/columns/column-te
 import type { ChunkSettings } from "../ingest/settings.js";
 import type { Server, Session } from "../../store/postgres/connection/server.js";
 
-/** What the reader of a run found besides the documents that it queued. */
+/** Counts of a run's reader, besides the documents that it queued. */
 export interface ReadingReport {
   readonly queued: number;
   readonly unchanged: number;
@@ -26,7 +26,9 @@ export async function chunkSettingsOf(session: Session, run: number): Promise<Ch
   return row!.chunk;
 }
 
-/** Ends the reading of a whole source: what has vanished from it is deleted when all jobs of the run have ended. */
+/**
+ * Ends the reading of a whole source: documents that vanished from it are deleted when all jobs of the run have ended.
+ */
 export async function endReading(
   session: Session,
   run: number,
@@ -46,12 +48,12 @@ export async function endReading(
   ]);
 }
 
-/** Gives up the reading of a source: what was queued goes on, and nothing is deleted. */
+/** Gives up the reading of a source: queued documents are still processed, and nothing is deleted. */
 export async function interruptRun(session: Session, run: number): Promise<void> {
   await session.query("UPDATE ingest_runs SET state = 'interrupted' WHERE id = $1 AND state = 'reading'", [run]);
 }
 
-/** What workers spent on a run. */
+/** Resources that workers spent on a run. */
 export interface Spent {
   readonly embedded: number;
   readonly tokens: number;
@@ -67,7 +69,10 @@ export async function addSpending(session: Session, run: number, { embedded, tok
 
 const finalStates = ["added", "updated", "unchanged", "skipped"];
 
-/** Ends every run whose jobs have ended: deletes what has vanished from its source, and sums up what became of the others. */
+/**
+ * Ends every run whose jobs have ended: deletes documents that vanished from its source, and sums up the outcomes of
+ * the others.
+ */
 export async function endRuns(database: Server, store: Pick<Store, "deleteDocuments">): Promise<void> {
   const due = await database.read((session) =>
     session.query<{ id: number }>(

@@ -4,25 +4,26 @@ import type { Session } from "../../store/postgres/connection/server.js";
 import { originalText } from "../../store/postgres/columns/column-text.js";
 import { usualIngestOptions } from "../ingest.js";
 import { queueOf } from "./queue.js";
-import { hasQueueTables } from "./queue-tables.js";
+import { restoreJobs } from "./jobs.js";
+import { queueVersion } from "./queue-tables.js";
 
-/** How far the workers are, and what became of the documents. */
+/** Progress of the workers, and outcomes of the documents. */
 export interface IngestStatus {
   /** Whether nothing waits and no source is being read. */
   readonly isDone: boolean;
-  /** Documents of the runs that have not ended, or of the last one where all have; failures of earlier runs as well. */
+  /** Documents of the runs that have not ended, or of the last one if all have; failures of earlier runs as well. */
   readonly documents: {
     /** Queued, and not ended. */
     readonly waiting: number;
-    /** Those of them that a worker has now. */
+    /** Waiting documents that a worker has now. */
     readonly working: number;
-    /** Those of them that are tried again later, since the service failed. */
+    /** Waiting documents that are tried again later, since the service failed. */
     readonly retrying: number;
     /** Stored for the first time. */
     readonly added: number;
     /** Stored in place of an earlier version. */
     readonly updated: number;
-    /** Found to be stored as they are, by the reader or a worker. */
+    /** Found unchanged in the store, by the reader or a worker. */
     readonly unchanged: number;
     /** Gone from their source, and deleted when the run ended. */
     readonly deleted: number;
@@ -30,25 +31,25 @@ export interface IngestStatus {
     readonly vanished: number;
     /** Refused, or tried in vain for too long. */
     readonly failed: number;
-    /** Left alone, since they took one worker after the other with them. */
+    /** In quarantine, since one worker after the other died with them. */
     readonly quarantined: number;
   };
   /** Chunks that were embedded in these runs, with tokens and calls, as far as their jobs have ended. */
   readonly spent: {
-    /** Chunks. */
+    /** Number of chunks that were embedded. */
     readonly embedded: number;
     /** Tokens, as the service counted them. */
     readonly tokens: number;
-    /** Calls for embeddings. */
+    /** Number of embedding requests. */
     readonly requests: number;
   };
-  /** Documents that ended in a second, over the last minute. */
+  /** Documents that ended in a second: over the last minute, or since workers began with the runs that go on. */
   readonly documentsPerSecond: number;
-  /** Estimated from that; undefined while nothing ends. */
+  /** Estimated from that; undefined until it is measured over a minute, or over half as many documents as are at work. */
   readonly secondsLeft: number | undefined;
   /** Processes that take part. */
   readonly members: readonly {
-    /** `reader` for who reads a source into the queue. */
+    /** `reader`: a process that reads a source into the queue. */
     readonly role: "worker" | "reader";
     /** Name of its machine. */
     readonly host: string;
@@ -63,9 +64,9 @@ export interface IngestStatus {
   readonly failures: readonly {
     /** Address of the document. */
     readonly uri: string;
-    /** Which of both it is. */
+    /** State of the document. */
     readonly state: "failed" | "quarantined";
-    /** Why, in words. */
+    /** Message of the last error. */
     readonly error: string;
   }[];
   /** Runs whose source was not read to its end, so that nothing of theirs is deleted: the source has to be read again. */
@@ -92,10 +93,25 @@ export interface StatusOptions {
 
 const statusOptions = optionsOf<StatusOptions>()({ store: usualIngestOptions.shape.store });
 
-/** Tells how far the workers of a store are. */
+/**
+ * Tells how far the workers of a store are. Documents that wait without a job, should there be any, get one again.
+ *
+ * @example
+ * ```ts
+ * import type { Store } from "citewell";
+ * import { status } from "citewell/postgres";
+ * export async function waitingDocuments(store: Store) {
+ *   const { documents } = await status({ store });
+ *   return documents.waiting + documents.working + documents.retrying;
+ * }
+ * ```
+ */
 export async function status(options: StatusOptions): Promise<IngestStatus> {
-  const { database } = queueOf("status", resolve("status", statusOptions, options).store);
-  if (await hasQueueTables(database)) return database.snapshot(readStatus);
+  const { database, jobs, schema } = queueOf("status", resolve("status", statusOptions, options).store);
+  if ((await database.read((session) => queueVersion(session, schema, database.location))) > 0) {
+    await restoreJobs(database, jobs);
+    return database.snapshot(readStatus);
+  }
   return {
     isDone: true,
     documents: nothing,
@@ -134,10 +150,16 @@ async function readStatus(session: Session): Promise<IngestStatus> {
   const states = await session.query<{ state: string; count: number }>(
     "SELECT state, count(*) FROM ingest_documents GROUP BY state",
   );
-  const [now] = await session.query<{ working: number; retrying: number; recent: number }>(
-    `SELECT count(*) FILTER (WHERE state = 'waiting' AND worker IS NOT NULL) AS working,
+  const [now] = await session.query<{ working: number; retrying: number; recent: number; seconds: number }>(
+    `WITH measured AS MATERIALIZED (
+       SELECT greatest(
+         clock_timestamp() - interval '1 minute',
+         (SELECT min(begun_at) FROM ingest_runs WHERE ended_at IS NULL),
+         (SELECT min(joined_at) FROM ingest_members WHERE role = 'worker')) AS since)
+     SELECT count(*) FILTER (WHERE state = 'waiting' AND worker IS NOT NULL) AS working,
             count(*) FILTER (WHERE state = 'waiting' AND worker IS NULL AND attempts > 0) AS retrying,
-            count(*) FILTER (WHERE ended_at > clock_timestamp() - interval '1 minute') AS recent
+            count(*) FILTER (WHERE ended_at > (SELECT since FROM measured)) AS recent,
+            (SELECT extract(epoch FROM clock_timestamp() - since)::float8 FROM measured) AS seconds
      FROM ingest_documents`,
   );
   const members = await session.query<IngestStatus["members"][number]>(
@@ -164,13 +186,16 @@ async function readStatus(session: Session): Promise<IngestStatus> {
   }
   for (const { state, count } of states) add({ [state]: count });
   const sum = (name: "embedded" | "tokens" | "requests") => runs.reduce((total, run) => total + run[name], 0);
-  const documentsPerSecond = now!.recent / 60;
+  // A run that began ten seconds ago is measured by these, not by a minute.
+  const documentsPerSecond = now!.recent / Math.max(1, now!.seconds);
+  // Workers begin many documents at once, and the first of them to end say nothing about the others yet.
+  const isMeasured = now!.recent > 0 && (now!.recent >= now!.working / 2 || now!.seconds >= 59);
   return {
     isDone: await isQueueDone(session),
     documents,
     spent: { embedded: sum("embedded"), tokens: sum("tokens"), requests: sum("requests") },
     documentsPerSecond,
-    secondsLeft: documentsPerSecond > 0 ? documents.waiting / documentsPerSecond : undefined,
+    secondsLeft: isMeasured ? documents.waiting / documentsPerSecond : undefined,
     members,
     failures: failures.map(({ uri, state, error }) => ({
       uri: originalText(uri),

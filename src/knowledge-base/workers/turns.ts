@@ -1,6 +1,6 @@
 /**
- * Work of one worker that goes side by side, and work that must have the worker to itself: that waits until all before it has
- * ended, and what comes later waits for it.
+ * Schedules the work of one worker. Some work runs side by side; exclusive work waits until all earlier work has ended,
+ * and later work waits for it.
  */
 export class Turns {
   #lone: Promise<unknown> = Promise.resolve();

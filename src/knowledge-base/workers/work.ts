@@ -2,8 +2,9 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { StoreError } from "../../core/errors.js";
-import { functionOption, optionsOf, resolve } from "../../core/options.js";
-import { ownSignal, runOptions } from "../../core/pipeline.js";
+import { observerOption, optionsOf, resolve } from "../../core/options.js";
+import { ownSignal } from "../../core/call-options.js";
+import { runOptions } from "../../core/pipeline.js";
 import type { Embedder, Store } from "../../core/ports.js";
 import { usualIngestOptions } from "../ingest.js";
 import { doJob, type JobSetting, type WorkedDocument } from "./job.js";
@@ -18,25 +19,25 @@ import { Turns } from "./turns.js";
 export interface WorkOptions<Space extends string = string> extends RateLimits {
   /** The store to fill, as `openPostgresStore` returned it. Its database holds the queue. */
   readonly store: Store<Space>;
-  /** Makes the vectors. */
+  /** Computes the vectors; it needs the space of the store. */
   readonly embedder: Embedder<Space>;
   /** Jobs at once, 1 to 64. Each has up to 16 documents and two embedding requests in flight. Default: 4. */
   readonly concurrency?: number;
   /** Time without a heartbeat after which the other workers take this one for dead, in milliseconds, 1,000 or more. Default: 30,000. */
   readonly deadAfterMs?: number;
-  /** How long jobs may go on after the signal, in milliseconds; what is left is given back. Default: 20,000. */
+  /** How long jobs may go on after the signal, in milliseconds; unfinished jobs are given back. Default: 20,000. */
   readonly drainMs?: number;
   /** End when nothing waits and no source is being read. Default: false, wait for more. */
   readonly untilDone?: boolean;
   /** Ends the worker: it takes no more jobs, finishes those it has or gives them back, and `work` returns. */
   readonly signal?: AbortSignal;
-  /** Is told what became of each document. */
+  /** Called with the outcome of each document. */
   readonly onDocument?: (end: WorkedDocument) => void;
 }
 
-/** What one worker did. */
+/** Report of one worker. */
 export interface WorkReport {
-  /** Documents that it ended, by what became of them. */
+  /** Number of documents that it finished, by outcome. */
   readonly documents: Readonly<Record<WorkedDocument["outcome"], number>>;
   /** Time from beginning to end. */
   readonly seconds: number;
@@ -53,19 +54,31 @@ const workOptions = optionsOf<WorkOptions>()({
   requestsPerMinute: limit,
   tokensPerMinute: limit,
   signal: runOptions.shape.signal,
-  onDocument: functionOption<NonNullable<WorkOptions["onDocument"]>>().optional(),
+  onDocument: observerOption<NonNullable<WorkOptions["onDocument"]>>("onDocument").optional(),
 });
 
 /** Time before a worker looks for a database again that it could not reach, in milliseconds. */
 const reconnectMs = 2000;
 
 /**
- * Takes jobs from the queue of the store's database, one after the other, until `signal` ends it. Any number of workers do so
- * at the same time, on any machines. A worker that is killed loses nothing but what it had in flight: the others take its
- * jobs when its heartbeats have stayed away. A database or service that is away is waited for.
+ * Takes jobs from the queue of the store's database, one after the other, until `signal` ends it. Any number of workers
+ * do so at the same time, on any machines. A worker that is killed loses only its work in flight: the others take its
+ * jobs after its heartbeats have stopped. An unreachable database or service is waited for.
  *
  * @throws OptionsError for bad options, `missing-package` without `graphile-worker`; TransportError that is not `retryable`,
  * such as for a refused key, after its jobs were given back.
+ * @example
+ * ```ts
+ * import type { Embedder } from "citewell";
+ * import { openPostgresStore, work } from "citewell/postgres";
+ * export async function runWorker(embedder: Embedder) {
+ *   const stopping = new AbortController();
+ *   process.once("SIGTERM", () => stopping.abort());
+ *   const store = await openPostgresStore("postgres://localhost/manuals", embedder);
+ *   await work({ store, embedder, signal: stopping.signal });
+ *   await store.close();
+ * }
+ * ```
  */
 export async function work<Space extends string>(options: WorkOptions<Space>): Promise<WorkReport> {
   const startedAt = performance.now();
@@ -128,6 +141,7 @@ async function workAsMember(
   const runner = await runJobs({
     url,
     schema: jobs,
+    isPooled: await database.isPooled(),
     concurrency,
     drainMs,
     onStart: async (id) => {
@@ -140,6 +154,8 @@ async function workAsMember(
       await doJob(batch, { ...setting, worker: member!.id }, signal).catch((thrown: unknown) => {
         failure ??= { thrown };
         stop();
+        // A job that returned would be taken for done, and its documents would wait without one.
+        throw thrown;
       });
       await endWhatIsDone();
     },

@@ -3,14 +3,14 @@ import type { Agent, Dispatcher } from "undici";
 import { LoadError, OptionsError, asError } from "../../core/errors.js";
 import { httpClient } from "../../network/http-client.js";
 import { encodedPath } from "../sources/read-listed-files.js";
-import { elementsOf, lineOf, named, parseXml, textOf, type HtmlElement } from "../formats/html/tree.js";
+import { elementsOf, lineOf, named, parseXml, textOf, type HtmlElement } from "../formats/element-tree.js";
 
 export interface BucketCredentials {
   /** Id of the key, as the service lists it. */
   readonly accessKeyId: string;
   /** The secret with which requests are signed; it is never sent. */
   readonly secretAccessKey: string;
-  /** Of temporary credentials. */
+  /** Session token of temporary credentials. */
   readonly sessionToken?: string;
 }
 
@@ -28,13 +28,13 @@ export interface BucketPlace {
 export interface BucketObject {
   readonly key: string;
   readonly sizeBytes: number;
-  /** Changes with its content. */
+  /** ETag, which changes with the content. */
   readonly etag: string;
   /** ISO 8601. */
   readonly modified: string;
 }
 
-/** A failed request is sent so often, since these are the ways in which a service says that it is busy. */
+/** Attempts of a request whose failure may mean that the service is busy. */
 const maxAttempts = 3;
 const firstWaitMs = 250;
 const busy = new Set([429, 500, 502, 503, 504]);
@@ -146,17 +146,13 @@ export class BucketClient {
     if (code === "NoSuchBucket") return new LoadError("missing", uri, `There is no bucket ${bucket} (${message})`);
     if (status === 404) return new LoadError("missing", uri, `${uri} is gone`);
     const said = [status, code, message].filter(Boolean).join(" ");
-    const wayOut =
+    const hint =
       region !== undefined
         ? `it is in the region ${region}: give that`
         : status === 403
           ? `the credentials need s3:${key === "" ? "ListBucket" : "GetObject"} on ${bucket}, and their names may be mistaken`
           : "the service answered so";
-    return new LoadError(
-      "unreadable",
-      uri,
-      `${uri} cannot be ${key === "" ? "listed" : "fetched"} (${said}): ${wayOut}`,
-    );
+    return new LoadError("unreadable", uri, `${uri} cannot be ${key === "" ? "listed" : "fetched"} (${said}): ${hint}`);
   }
 }
 
@@ -222,11 +218,11 @@ function listingOf(uri: string, text: string): { objects: BucketObject[]; next: 
   const decoded = (key: string) => (isEncoded ? decodeURIComponent(key.replaceAll("+", " ")) : key);
   const objects = elementsOf(listing)
     .filter(({ name }) => name === "Contents")
-    .map((each) => ({
-      key: decoded(field(each, "Key")),
-      sizeBytes: Number(field(each, "Size")),
-      etag: field(each, "ETag").replaceAll('"', ""),
-      modified: field(each, "LastModified"),
+    .map((object) => ({
+      key: decoded(field(object, "Key")),
+      sizeBytes: Number(field(object, "Size")),
+      etag: field(object, "ETag").replaceAll('"', ""),
+      modified: field(object, "LastModified"),
     }));
   const next = field(listing, "NextContinuationToken");
   return { objects, next: field(listing, "IsTruncated") === "true" && next !== "" ? next : undefined };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { LoadError, OptionsError } from "../../core/errors.js";
-import { optionsOf, resolve } from "../../core/options.js";
+import { optionsOf, resolve, secretOption, withoutCredentials } from "../../core/options.js";
 import type { Document } from "../../core/types.js";
 import { Formats } from "../formats/formats.js";
 import { loadOptions, type LoadOptions } from "../sources/load-options.js";
@@ -36,9 +36,9 @@ const readBucketOptions = optionsOf<ReadBucketOptions>()({
     .regex(/^[a-z\d-]{1,40}$/)
     .default("us-east-1"),
   credentials: optionsOf<BucketCredentials>()({
-    accessKeyId: z.string().min(1),
-    secretAccessKey: z.string().min(1),
-    sessionToken: z.string().min(1).optional(),
+    accessKeyId: secretOption(),
+    secretAccessKey: secretOption(),
+    sessionToken: secretOption().optional(),
   }).optional(),
   pathStyle: z.boolean().optional(),
   requestTimeoutMs: z.int().min(100).max(3_600_000).default(60_000),
@@ -59,6 +59,14 @@ export function isBucketAddress(address: string): boolean {
  *
  * @throws OptionsError for bad options and addresses; when it is read, LoadError (`missing`) when there is no such bucket,
  *   (`unreadable`) when it may not be listed, (`empty`) when it has nothing there.
+ * @example
+ * ```ts
+ * import { openKnowledgeBase } from "citewell";
+ * import { readBucket } from "citewell/load";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * const credentials = { accessKeyId: "…", secretAccessKey: "…" };
+ * await kb.ingest(readBucket("s3://company/manuals", { region: "eu-central-1", credentials }));
+ * ```
  */
 export function readBucket(address: string, options: ReadBucketOptions = {}): DocumentSource {
   const { loaders, recognizer, endpoint, region, credentials, pathStyle, requestTimeoutMs, ...loading } = resolve(
@@ -92,7 +100,8 @@ export function readBucket(address: string, options: ReadBucketOptions = {}): Do
         if (objects.length > 0) report({ type: "progress", what: "files-found", count: objects.length });
         for (const { key, sizeBytes, etag, modified } of objects) {
           const uri = `s3://${bucket}/${encodedPath(key)}`;
-          yield { key, path: key.slice(prefix.length), uri, sizeBytes, state: etag, metadata: { modified } };
+          const changed = { modified: new Date(modified), metadata: { modified } };
+          yield { key, path: key.slice(prefix.length), uri, sizeBytes, state: etag, ...changed };
         }
       }
     };
@@ -101,8 +110,7 @@ export function readBucket(address: string, options: ReadBucketOptions = {}): Do
     try {
       const reading = { formats, loading, source: id, fetch, concurrency };
       const { failed } = yield* reportOutcomes(readListedFiles(listed(), reading, context), context, {
-        metadata: loading.metadata,
-        // What vanished since it was listed was never there.
+        // An object deleted since it was listed counts as if it had never existed.
         skippedCodes: ["binary", "too-large", "missing"],
       });
       if (found === 0) throw new LoadError("empty", id, `Nothing to read in ${id}: it has no objects`);
@@ -119,7 +127,10 @@ export function readBucket(address: string, options: ReadBucketOptions = {}): Do
 function placeOf(address: string): { bucket: string; prefix: string } {
   const [, bucket = "", path = ""] = /^s3:\/\/([^/?#]*)\/?(.*)$/is.exec(address) ?? [];
   if (!/^[a-z\d][a-z\d._-]{1,62}$/i.test(bucket)) {
-    throw new OptionsError("options", `${address} names no bucket: it must be s3://bucket or s3://bucket/folder`);
+    throw new OptionsError(
+      "options",
+      `${withoutCredentials(address)} names no bucket: it must be s3://bucket or s3://bucket/folder`,
+    );
   }
   const bare = path.replace(/\/+$/, "");
   return { bucket, prefix: bare === "" ? "" : `${bare}/` };

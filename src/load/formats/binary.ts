@@ -33,7 +33,7 @@ export function wrongKindReason(bytes: Uint8Array, expected: string): string | u
   return `is ${kind} by its first bytes, whatever its name says: give it the ending of what it is`;
 }
 
-/** Why bytes are not text, or `undefined` when they may be. UTF-16 and UTF-32 hold NULs: rule them out before you ask. */
+/** Why bytes are not text, or `undefined` when they may be. UTF-16 and UTF-32 hold NULs: rule them out first. */
 export function binaryReason(bytes: Uint8Array): string | undefined {
   const signature = signatureOf(bytes);
   if (signature !== undefined) return `a ${signature} file`;
@@ -41,7 +41,7 @@ export function binaryReason(bytes: Uint8Array): string | undefined {
   if (nul >= 0) return `a NUL byte at ${nul}`;
   const sample = bytes.subarray(0, sampleBytes);
   let controls = 0;
-  for (let at = 0; at < sample.length; at++) if (isControl(sample[at]!)) controls++;
+  for (let index = 0; index < sample.length; index++) if (isControl(sample[index]!)) controls++;
   const share = controls / sample.length;
   return share > maxControlShare ? `${Math.round(100 * share)}% control characters` : undefined;
 }

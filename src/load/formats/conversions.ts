@@ -22,7 +22,7 @@ export function conversionOf(path: string): string | undefined {
   return byEnding.get(extname(path).toLowerCase());
 }
 
-/** Why a file of no known kind is not read, with the way to make one that is, where there is one. */
+/** Reason why a file of unknown kind is not read, with a way to convert it if there is one. */
 export function noLoaderReason(path: string): string {
   const ending = extname(path).toLowerCase();
   const way = conversionOf(path);

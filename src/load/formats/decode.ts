@@ -13,7 +13,7 @@ export interface DecodedText {
 }
 
 type Utf32 = "utf-32le" | "utf-32be";
-/** An encoding whose characters are two or four bytes, found by its byte order mark or by where its zero bytes lie. */
+/** An encoding of two or four bytes per character, found by its byte order mark or the positions of its zero bytes. */
 type WideEncoding = "utf-16le" | "utf-16be" | Utf32;
 
 /** The characters that windows-1252 has at 0x80 to 0x9f, where Latin-1 has controls. */
@@ -170,7 +170,7 @@ function wideEncodingOf(bytes: Uint8Array): WideEncoding | undefined {
   const sample = bytes.subarray(0, 65_536);
   if (!sample.includes(0)) return undefined;
   if (bytes.length % 4 === 0) {
-    const isAtMost = (max: number, place: number) => sample.every((byte, at) => at % 4 !== place || byte <= max);
+    const isAtMost = (max: number, place: number) => sample.every((byte, index) => index % 4 !== place || byte <= max);
     if (isAtMost(0, 3) && isAtMost(0x10, 2)) return "utf-32le";
     if (isAtMost(0, 0) && isAtMost(0x10, 1)) return "utf-32be";
   }
@@ -224,8 +224,8 @@ function decodeUtf32(bytes: Uint8Array, encoding: Utf32): string | undefined {
   if (bytes.length % 4 !== 0) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const parts: string[] = [];
-  for (let at = 0; at < bytes.length; at += 4) {
-    const point = view.getUint32(at, encoding === "utf-32le");
+  for (let index = 0; index < bytes.length; index += 4) {
+    const point = view.getUint32(index, encoding === "utf-32le");
     if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) return undefined;
     parts.push(String.fromCodePoint(point));
   }
@@ -256,7 +256,7 @@ function isMostlyUtf8(bytes: Uint8Array): boolean {
   return valid >= 10 * broken;
 }
 
-/** Loaded by the first text that is not Unicode: most are. */
+/** Loaded by the first text that is not Unicode, since most texts are. */
 function chardet(): typeof import("chardet") {
   return createRequire(import.meta.url)("chardet") as typeof import("chardet");
 }

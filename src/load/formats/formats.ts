@@ -9,18 +9,18 @@ export type TextFormat =
   | {
       readonly load: Loader;
       readonly instead?: undefined;
-      /** Whether it is the caller's: nobody knows whether it would read a file as it did before. */
+      /** Whether the loader is the caller's: it may read a file otherwise than it did before. */
       readonly isOwn?: boolean;
       readonly holdsFiles?: undefined;
     }
   | {
       readonly worker: HeavyFormat;
-      /** Whether other files or rows may lie in one, so that it is several documents. */
+      /** Whether a file may hold other files or rows, and so several documents. */
       readonly holdsFiles?: boolean;
       readonly load?: Loader;
-      /** Reads its pages that hold no text of their own. */
+      /** Recognizer for pages without text of their own. */
       readonly recognizer?: TextRecognizer;
-      /** The format that the first bytes of a file tell, where it is another one. */
+      /** The format that the first bytes of a file reveal, if it is another one. */
       readonly instead?: (start: Uint8Array) => RowFormat | undefined;
       /** Smaller files are loaded in place, where `load` is given. */
       readonly minWorkerBytes: number;
@@ -86,7 +86,8 @@ const yaml: TextFormat = {
 const csv: RowReader = async function* (file, options) {
   yield* (await import("./rows/csv.js")).readCsv(file, options);
 };
-const jsonLines: RowReader = async function* (file, options) {
+/** Reads JSON lines, as files of rows and the readers of tables give them. */
+export const jsonLines: RowReader = async function* (file, options) {
   yield* (await import("./rows/json.js")).readJsonLines(file, options);
 };
 const json: RowReader = async function* (file, options) {
@@ -162,7 +163,7 @@ const known: readonly (readonly [format: Format, endings: string, mediaTypes: st
   [yaml, ".yaml .yml", "application/yaml text/yaml"],
 ];
 
-/** Pictures, which are read where somebody recognises their words. */
+/** Pictures, which are read only with a recognizer. */
 const pictures = [
   ".png .jpg .jpeg .webp .gif .bmp .tif .tiff",
   "image/png image/jpeg image/webp image/gif image/bmp image/tiff",
@@ -181,7 +182,7 @@ function recognized(recognizer: TextRecognizer): typeof known {
 export class Formats {
   readonly #byEnding = new Map<string, Format>();
   readonly #byMediaType = new Map<string, Format>();
-  /** Names who recognises words of pictures and scans. */
+  /** Name of the recognizer of words in pictures and scans. */
   readonly recognizedBy: string | undefined;
 
   /**

@@ -1,6 +1,6 @@
 import type { LoadError } from "../../core/errors.js";
 import type { Document, Metadata } from "../../core/types.js";
-import type { RowMapping } from "./rows/row-mapping.js";
+import type { RowMapping } from "./row-mapping.js";
 
 /** A file's bytes, before a loader makes a document of them. */
 export interface FileToLoad {
@@ -18,7 +18,7 @@ export interface FileToLoad {
 export interface LoadedText extends Pick<Document, "text" | "title" | "metadata" | "mediaType" | "anchors"> {
   /** Parts that could not be read as they were meant, although the text could. */
   readonly warnings?: readonly string[];
-  /** Files that lie in it, such as what is attached to a mail, each a document of its own. */
+  /** Inner files, such as the attachments of a mail, each a document of its own. */
   readonly inner?: readonly InnerFile[];
   /** Numbers of its pages, from 1, that hold no text of their own: blank, or pictures of a text. */
   readonly pagesWithoutText?: readonly number[];
@@ -28,7 +28,7 @@ export interface LoadedText extends Pick<Document, "text" | "title" | "metadata"
 
 /** The rows of one table of a file. */
 export interface LoadedTable {
-  /** Where a file has several: the table's name, which stands in the address of a row. */
+  /** Name of the table if the file has several. It is part of a row's address. */
   readonly name?: string;
   /** The rows as JSON lines. */
   readonly lines: Uint8Array;
@@ -40,9 +40,9 @@ export interface InnerFile {
   readonly name: string;
   /** Name whose ending tells the format. Default: `name`. */
   readonly path?: string;
-  /** The whole of it, unpacked. */
+  /** The whole file, unpacked. */
   readonly bytes: Uint8Array;
-  /** What the outer file says about it, such as when it was changed. */
+  /** Metadata from the outer file, such as the modification time. */
   readonly metadata?: Metadata;
 }
 
@@ -64,7 +64,7 @@ export type FileOutcome =
   | { readonly document: Document; readonly warnings: readonly string[] }
   /** `isRecalled`: the error is that of an earlier run, and the file has not changed. */
   | { readonly error: LoadError; readonly isRecalled?: boolean }
-  /** A file in another that no loader knows, or that nobody would ask about. */
+  /** An inner file that no loader knows, or that holds no useful text. */
   | { readonly skipped: string; readonly uri: string };
 
 /** A file of rows before it is read. It is read in pieces, so that its size does not matter. */
@@ -73,11 +73,28 @@ export interface RowFile {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
+/** An archive before anything of it is unpacked. */
+export interface ListedArchive {
+  readonly uri: string;
+  /** Bytes of the archive itself. */
+  readonly packedBytes: number;
+  /** Total size of its listed files in bytes, without those that are passed over. */
+  readonly unpackedBytes: number;
+  /** Files that it lists. */
+  readonly files: number;
+}
+
 export interface RowOptions {
   readonly mapping: RowMapping;
   /** Id that the documents carry as `source`. */
   readonly source: string;
   readonly maxRowBytes: number;
+  /**
+   * Whether an archive may be unpacked, asked before the first of its files is read.
+   *
+   * @throws LoadError (`too-large`) with the numbers and the option that allows more.
+   */
+  readonly admit: (archive: ListedArchive) => void;
   /** Reads a file that lies in this one, in whatever format it is. */
   readonly readInner: (file: InnerFile) => AsyncIterable<FileOutcome>;
 }

@@ -9,7 +9,7 @@ export function loadMarkdown(file: FileToLoad): LoadedText {
   const { text, warning } = decodeText(file, file.charset);
   const matter = frontMatter(text);
   const title = titleIn(matter.metadata?.["title"] ?? matter.title) ?? firstHeading(text.slice(matter.end));
-  const warnings = [warning, matter.warning].filter((each) => each !== undefined);
+  const warnings = [warning, matter.warning].filter((known) => known !== undefined);
   return {
     text,
     mediaType: "text/markdown",

@@ -1,24 +1,29 @@
 import { open, stat } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
-import type { FileState, RecalledFile } from "../../core/pipeline.js";
-import type { Metadata } from "../../core/types.js";
 import { plainText, type Format, type Formats } from "../formats/formats.js";
 import type { FileOutcome } from "../formats/loader.js";
-import { metadataDigest } from "./operator-metadata.js";
+import type { FileState, RecalledFile } from "./file-memory.js";
+import type { LoadSettings } from "./load-options.js";
+import { type ChosenMetadata, metadataFor } from "./operator-metadata.js";
+import { asLoadError } from "./read-contents.js";
 import type { ReadContext } from "./source.js";
 
 export interface FoundFile {
   readonly path: string;
   readonly format: Format;
-  /** Absent where nobody would remember the file. */
+  /** Absent if the run has no memory of files. */
   readonly state?: FileState;
-  /** What became of it before, if that was an error. */
-  readonly recalled?: FileOutcome;
+  /** Reason why it is not read: an error of an earlier run, or missing metadata. */
+  readonly failed?: FileOutcome;
+  /** Metadata for its documents. */
+  readonly chosen?: ChosenMetadata;
 }
 
 interface RecallOptions extends Pick<ReadContext, "files" | "report"> {
   readonly timeoutMs: number;
-  readonly metadata: Metadata;
+  readonly metadata: LoadSettings["metadata"];
+  /** The path of a file as the caller knows it. */
+  readonly shownPath: (path: string) => string;
 }
 
 /** Files looked up at once. */
@@ -36,16 +41,15 @@ export async function* changedFiles(
   formats: Formats,
   options: RecallOptions,
 ): AsyncGenerator<FoundFile> {
-  const digest = metadataDigest(options.metadata);
   // With more time, a file may be read that could not be; with other metadata, its document is another, and so is that of
-  // a scan whose words somebody else recognises.
+  // a scan with another recognizer.
   const { recognizedBy } = formats;
-  const readBy =
+  const readBy = ({ digest }: ChosenMetadata) =>
     `within ${options.timeoutMs} ms${digest === undefined ? "" : ` with metadata ${digest}`}` +
     (recognizedBy === undefined ? "" : ` by ${recognizedBy}`);
-  for (let at = 0; at < paths.length; at += filesPerRecall) {
+  for (let offset = 0; offset < paths.length; offset += filesPerRecall) {
     const found = await Promise.all(
-      paths.slice(at, at + filesPerRecall).map(async (path): Promise<FoundFile> => {
+      paths.slice(offset, offset + filesPerRecall).map(async (path): Promise<FoundFile> => {
         // A file of an unknown kind may be text.
         const named = formats.ofFile(path) ?? plainText;
         const start = "rows" in named || !named.instead ? undefined : await firstBytes(path, startBytes);
@@ -53,19 +57,30 @@ export async function* changedFiles(
         // Rows, and files that lie in others, are looked up one by one.
         const isMany = "rows" in format || format.holdsFiles;
         const isRemembered = options.files && !(isMany || ("isOwn" in format && format.isOwn));
-        const state = isRemembered ? await stateOf(path, readBy) : undefined;
-        return { path, format, ...(state && { state }) };
+        const chosen = await chosenFor(path, options).catch((thrown: unknown) =>
+          asLoadError(pathToFileURL(path).href, thrown),
+        );
+        if (chosen instanceof Error) return { path, format, failed: { error: chosen } };
+        const state = isRemembered ? await stateOf(path, readBy(chosen)) : undefined;
+        return { path, format, chosen, ...(state && { state }) };
       }),
     );
     const states = found.flatMap(({ state }) => state ?? []);
     const recalled = await options.files?.recall(states);
     for (const file of found) {
       const known = file.state && recalled?.get(file.state.uri);
-      if (known && "error" in known) yield { ...file, recalled: { error: known.error, isRecalled: true } };
+      if (known && "error" in known) yield { ...file, failed: { error: known.error, isRecalled: true } };
       else if (known) reportUnchanged(file.state.uri, known, options.report);
       else yield file;
     }
   }
+}
+
+async function chosenFor(path: string, { metadata, shownPath }: RecallOptions): Promise<ChosenMetadata> {
+  const file = { uri: pathToFileURL(path).href, path: shownPath(path) };
+  if (typeof metadata !== "function") return metadataFor(metadata, file);
+  const stats = await stat(path);
+  return metadataFor(metadata, { ...file, sizeBytes: stats.size, modified: stats.mtime });
 }
 
 /** Reports a file whose document is stored as it was read. */
@@ -78,7 +93,7 @@ export function reportUnchanged(
   report({ type: "document", uri, outcome: "unchanged", chunks });
 }
 
-/** The state of a file; `undefined` where it cannot be told, which reading it will show. */
+/** The state of a file; `undefined` if it is unknown, in which case reading the file reports why. */
 async function stateOf(path: string, readBy: string): Promise<FileState | undefined> {
   const latest = BigInt(Date.now() - clockStepMs) * 1_000_000n;
   const stats = await stat(path, { bigint: true }).catch(() => undefined);
@@ -92,7 +107,7 @@ async function stateOf(path: string, readBy: string): Promise<FileState | undefi
   );
 }
 
-/** The first bytes of a file; `undefined` where it cannot be opened, which reading it will show. */
+/** The first bytes of a file; `undefined` if it cannot be opened, in which case reading the file reports why. */
 export async function firstBytes(path: string, count: number): Promise<Uint8Array | undefined> {
   const file = await open(path).catch(() => undefined);
   try {

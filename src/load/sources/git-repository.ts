@@ -7,7 +7,7 @@ export interface GitFile {
   readonly path: string;
   /** Name of its content. */
   readonly blob: string;
-  /** `NaN` where git has lost it. */
+  /** `NaN` if git has lost the content. */
   readonly sizeBytes: number;
 }
 
@@ -19,7 +19,7 @@ export interface LastChange {
   readonly date: string;
 }
 
-/** Nothing that a repository's own settings name is run, and nothing is fetched. */
+/** Settings under which git runs no program that the repository names, and fetches nothing. */
 const safely = ["--no-pager", "--no-optional-locks", "-c", "protocol.allow=never", "-c", "log.showSignature=false"];
 
 /** A folder of a git repository at one commit, read by the git of the machine. */
@@ -107,7 +107,7 @@ export class GitRepository {
   }
 }
 
-/** Asks one process for one content after the other. */
+/** Reads contents one after the other from one process. */
 class ContentReader {
   readonly #process: ChildProcessWithoutNullStreams;
   readonly #pieces: AsyncIterator<Buffer>;
@@ -116,7 +116,7 @@ class ContentReader {
   constructor(process: ChildProcessWithoutNullStreams) {
     this.#process = process;
     this.#pieces = process.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-    // Its end is noticed where the answer is missed.
+    // The missing answer reveals that it ended.
     process.stdin.on("error", () => {});
   }
 
@@ -153,7 +153,7 @@ class ContentReader {
 
 function start(folder: string, args: readonly string[], signal: AbortSignal): ChildProcessWithoutNullStreams {
   const process = spawn("git", ["-C", folder, ...safely, ...args], { signal });
-  // Also the way in which it is stopped.
+  // An abort emits an error, too.
   process.on("error", () => {});
   return process;
 }

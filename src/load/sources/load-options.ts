@@ -3,8 +3,9 @@ import { optionsOf } from "../../core/options.js";
 import type { TextRecognizer } from "../../core/ports.js";
 import type { Metadata } from "../../core/types.js";
 import type { Loader } from "../formats/loader.js";
-import { type RowMapping, rowMapping } from "../formats/rows/row-mapping.js";
-import { operatorMetadata } from "./operator-metadata.js";
+import { type RowMapping, rowMapping } from "../formats/row-mapping.js";
+import { type ArchiveLimits, archiveLimits } from "./archive-allowance.js";
+import { type MetadataOfFile, operatorMetadata } from "./operator-metadata.js";
 
 const kindOfFile = /^\.[^.\s/]+$|^[\w.+-]+\/[\w.+-]+$/;
 
@@ -20,10 +21,12 @@ export interface LoadOptions {
    * `tesseract()`. At most 1,000 pages of a file, and 50,000,000 pixels of a picture. Default: none, pictures are passed over.
    */
   readonly recognizer?: TextRecognizer;
-  /** Which columns of CSV and fields of JSON are text, title and name of a document. Default: by their names. */
+  /** Maps columns of CSV and fields of JSON to a document's text, title and name. Default: by their names. */
   readonly rows?: RowMapping;
   /** Maximum bytes of a file, 1 or more; larger ones are passed over, and where rows are documents, larger rows. Default 50,000,000. */
   readonly maxFileBytes?: number;
+  /** How much an archive (ZIP, tar, gzip) may unpack to. Default: 1 GB, 100 times its size, and 100,000 files. */
+  readonly archives?: ArchiveLimits;
   /**
    * Maximum time to make a document of one file, in milliseconds, 100 to 3,600,000. A PDF or EPUB has
    * this time for each page or chapter. Default 10,000.
@@ -32,9 +35,10 @@ export interface LoadOptions {
   /**
    * JSON values put on every document, by name, such as `{ tenant: "a" }`. They win over what a file, its front matter or
    * its row says under the same names: a document cannot give itself another tenant. A run with other values updates the
-   * documents. Default: none.
+   * documents. A function is asked for each file or page before it is read, for several at once: what it throws, or a result
+   * that is no metadata, fails that file alone. Default: none.
    */
-  readonly metadata?: Metadata;
+  readonly metadata?: Metadata | MetadataOfFile;
 }
 
 export const loadOptions = optionsOf<LoadOptions>()({
@@ -55,6 +59,7 @@ export const loadOptions = optionsOf<LoadOptions>()({
     .optional(),
   rows: rowMapping.default({}),
   maxFileBytes: z.int().min(1).default(50_000_000),
+  archives: archiveLimits.prefault({}),
   timeoutMs: z.int().min(100).max(3_600_000).default(10_000),
   metadata: operatorMetadata.default({}),
 });

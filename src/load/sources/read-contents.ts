@@ -2,13 +2,14 @@ import { basename, extname } from "node:path";
 import { Readable } from "node:stream";
 import { asError, LoadError, systemMessage } from "../../core/errors.js";
 import { noLoaderReason } from "../formats/conversions.js";
-import type { Format, Formats } from "../formats/formats.js";
+import { type Format, type Formats, jsonLines } from "../formats/formats.js";
 import type { FileOutcome, FileToLoad, InnerFile, RowOptions } from "../formats/loader.js";
 import type { LoadingWorker } from "../worker/load-bytes.js";
+import { ArchiveAllowance } from "./archive-allowance.js";
 import type { LoadSettings } from "./load-options.js";
 import { generated, mayHoldSecrets } from "./unwanted-names.js";
 
-export interface ContentOptions extends Pick<LoadSettings, "maxFileBytes" | "timeoutMs" | "rows"> {
+export interface ContentOptions extends Pick<LoadSettings, "maxFileBytes" | "timeoutMs" | "rows" | "archives"> {
   readonly formats: Formats;
   readonly worker: LoadingWorker;
   /** Id that the documents carry as `source`. */
@@ -18,39 +19,20 @@ export interface ContentOptions extends Pick<LoadSettings, "maxFileBytes" | "tim
 
 /** Files inside one another: an archive may hold itself. */
 const maxDepth = 5;
-/** Files that lie in one file, those in inner files included, and their bytes: a small archive may unpack to any number. */
-const maxInnerFiles = 100_000;
-const maxInnerBytes = 1_000_000_000;
-
-/** What may still be read of one outermost file. */
-class Allowance {
-  #files = maxInnerFiles;
-  #bytes = maxInnerBytes;
-
-  /** @throws LoadError (`too-large`) when a file and those before it are too many, or too large together. */
-  take(uri: string, { name, bytes }: InnerFile): void {
-    this.#files--;
-    this.#bytes -= bytes.length;
-    if (this.#files >= 0 && this.#bytes >= 0) return;
-    const limit = this.#files < 0 ? `${maxInnerFiles} files` : `${maxInnerBytes / 1e6} MB of files`;
-    const message = `${uri} holds more than ${limit} and is read up to ${name}: unpack it, and index the folder`;
-    throw new LoadError("too-large", uri, message);
-  }
-}
 
 /** Reads all documents of a file whose bytes are held in memory: those of its own, and of the files that lie in it. */
 export function readContents(format: Format, file: FileToLoad, options: ContentOptions): AsyncGenerator<FileOutcome> {
-  return contents(format, file, options, { depth: 0, allowance: new Allowance() });
+  return contents(format, file, options, { depth: 0, allowance: new ArchiveAllowance(options.archives) });
 }
 
-/** What the reader of a file of rows is given. */
+/** Options for the reader of a file of rows. */
 export function rowOptions(uri: string, options: ContentOptions): RowOptions {
-  return rowOptionsWithin(uri, options, { depth: 0, allowance: new Allowance() });
+  return rowOptionsWithin(uri, options, { depth: 0, allowance: new ArchiveAllowance(options.archives) });
 }
 
 interface Place {
   readonly depth: number;
-  readonly allowance: Allowance;
+  readonly allowance: ArchiveAllowance;
 }
 
 async function* contents(
@@ -69,16 +51,15 @@ async function* contents(
   }
   const { warnings: remarks = [], inner = [], rows, ...loaded } = await worker.load(format, file, options);
   if (rows) {
-    const { readJsonLines } = await import("../formats/rows/json.js");
     for (const { name, lines } of rows) {
       const within = name === undefined ? uri : `${uri}#${encodedPath(name)}`;
-      yield* readJsonLines({ uri: within, chunks: Readable.from([lines]) }, forRows);
+      yield* jsonLines({ uri: within, chunks: Readable.from([lines]) }, forRows);
     }
     return;
   }
   const warnings = remarks.map((remark) => `${uri}: ${remark}`);
   yield { document: { uri, source, ...loaded, title: loaded.title ?? titleOfName(path) }, warnings };
-  for (const each of inner) yield* forRows.readInner(each);
+  for (const row of inner) yield* forRows.readInner(row);
 }
 
 function rowOptionsWithin(uri: string, options: ContentOptions, place: Place): RowOptions {
@@ -112,12 +93,13 @@ function rowOptionsWithin(uri: string, options: ContentOptions, place: Place): R
       yield error.code === "binary" ? { uri: address, skipped: error.message } : { error };
     }
   };
-  return { mapping: options.rows, source: options.source, maxRowBytes: options.maxFileBytes, readInner };
+  const admit: RowOptions["admit"] = (archive) => place.allowance.admit(archive);
+  return { mapping: options.rows, source: options.source, maxRowBytes: options.maxFileBytes, admit, readInner };
 }
 
 type Loaded = Extract<FileOutcome, { document: unknown }>;
 
-/** What a file says itself wins over what the outer file says about it. */
+/** Adds the outer file's metadata; the file's own fields win. */
 function withOuter(outcome: Loaded, metadata: NonNullable<InnerFile["metadata"]>): Loaded {
   return { ...outcome, document: { ...outcome.document, metadata: { ...metadata, ...outcome.document.metadata } } };
 }

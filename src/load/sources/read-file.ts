@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { resolve } from "../../core/options.js";
 import type { Document } from "../../core/types.js";
@@ -10,7 +11,16 @@ import { documentSource, type DocumentSource, type ReadContext } from "./source.
 
 export type ReadFileOptions = LoadOptions;
 
-/** Reads one file. Whatever its ending, it is read if it is text; a file that cannot be read is a failure. */
+/**
+ * Reads one file. Whatever its ending, it is read if it is text; a file that cannot be read is a failure.
+ *
+ * @example
+ * ```ts
+ * import { openKnowledgeBase, readFile } from "citewell";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * await kb.ingest(readFile("./handbook.pdf"));
+ * ```
+ */
 export function readFile(path: string, options: ReadFileOptions = {}): DocumentSource {
   const { loaders, recognizer, ...loading } = resolve("readFile", loadOptions, options);
   const formats = new Formats(loaders, recognizer);
@@ -24,8 +34,8 @@ export function readFile(path: string, options: ReadFileOptions = {}): DocumentS
     await mustBe("file", file);
     report({ type: "progress", what: "files-found", count: 1 });
     const { readFiles, reportOutcomes } = await import("./read-files.js");
-    const reading = { ...loading, source: id, signal, report, seen, files };
-    const { failed } = yield* reportOutcomes(readFiles([file], formats, reading), context, loading);
+    const reading = { ...loading, source: id, signal, report, seen, files, shownPath: basename };
+    const { failed } = yield* reportOutcomes(readFiles([file], formats, reading), context);
     seen.end(failed);
   }
 

@@ -5,12 +5,12 @@ import { setImmediate as turn } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { LoadError, type LoadErrorCode } from "../../core/errors.js";
 import { mapConcurrent, type Source } from "../../core/stream.js";
-import type { FileState } from "../../core/pipeline.js";
 import type { Document, Metadata } from "../../core/types.js";
 import type { Formats, RowFormat, TextFormat } from "../formats/formats.js";
 import type { FileOutcome } from "../formats/loader.js";
 import { LoadingWorker } from "../worker/load-bytes.js";
 import { changedFiles, reportUnchanged, type FoundFile } from "./changed-files.js";
+import type { FileState } from "./file-memory.js";
 import type { LoadSettings } from "./load-options.js";
 import { withMetadata } from "./operator-metadata.js";
 import { asLoadError, readContents, rowOptions, titleOfName, type ContentOptions } from "./read-contents.js";
@@ -32,9 +32,11 @@ const maxTurnMs = 8;
 
 export interface ReadFilesOptions
   extends
-    Pick<LoadSettings, "maxFileBytes" | "timeoutMs" | "rows" | "metadata">,
+    Pick<LoadSettings, "maxFileBytes" | "timeoutMs" | "rows" | "archives" | "metadata">,
     Pick<ReadContext, "signal" | "report" | "files"> {
   readonly source: string;
+  /** The path of a file as the caller knows it, with `/`. */
+  readonly shownPath: (path: string) => string;
   readonly seen: RowsSeen;
 }
 
@@ -46,15 +48,16 @@ export async function* readFiles(
 ): AsyncGenerator<FileOutcome> {
   const worker = new LoadingWorker();
   const load = async (file: FoundFile): Promise<Source<FileOutcome>> => {
-    const { path, format, recalled } = file;
-    if (recalled) return [recalled];
+    const { path, format, failed } = file;
+    if (failed) return [failed];
     if ("rows" in format) return readRows(path, format, { ...options, formats, worker });
     if (format.holdsFiles) return readHolder(path, format, { ...options, formats, worker });
     return readWhole({ ...file, format }, worker, options);
   };
+  const loadWithMetadata = async (file: FoundFile) => withChosen(await load(file), file.chosen?.metadata ?? {});
   try {
     const changed = withTurns(changedFiles(files, formats, options));
-    const loading = mapConcurrent(changed, load, { concurrency: readAhead, signal: options.signal });
+    const loading = mapConcurrent(changed, loadWithMetadata, { concurrency: readAhead, signal: options.signal });
     for await (const outcomes of loading) {
       let found = 0;
       for await (const outcome of outcomes) {
@@ -66,6 +69,10 @@ export async function* readFiles(
   } finally {
     await worker.close();
   }
+}
+
+async function* withChosen(outcomes: Source<FileOutcome>, metadata: Metadata): AsyncGenerator<FileOutcome> {
+  for await (const outcome of outcomes) yield withMetadata(outcome, metadata);
 }
 
 /** Lets other work have its turn between files. */
@@ -126,14 +133,14 @@ async function readWhole(
 
 type ReadContents = ReadFilesOptions & ContentOptions;
 
-/** Reads the rows of a file as they are asked for. */
+/** Reads the rows of a file on demand. */
 function readRows(path: string, { rows }: RowFormat, options: ReadContents): AsyncGenerator<FileOutcome> {
   const uri = pathToFileURL(path).href;
   const chunks = createReadStream(path, { signal: options.signal });
   return noted(uri, rows({ uri, chunks }, rowOptions(uri, options)), options);
 }
 
-/** Reads a file, and those that lie in it. */
+/** Reads a file and the files inside it. */
 async function* readHolder(path: string, format: TextFormat, options: ReadContents): AsyncGenerator<FileOutcome> {
   const uri = pathToFileURL(path).href;
   const { maxFileBytes, signal } = options;
@@ -170,13 +177,13 @@ function mustFit(uri: string, size: number, maxFileBytes: number): void {
 }
 
 /**
- * Yields the documents among outcomes with `metadata` put on, and reports the rest: errors with one of `skippedCodes` as
+ * Yields the documents among outcomes, and reports the rest: errors with one of `skippedCodes` as
  * skipped, others as failures. A blank document is passed over, as if it were not there.
  */
 export async function* reportOutcomes(
   outcomes: AsyncIterable<FileOutcome>,
   { failures, report }: ReadContext,
-  { metadata, skippedCodes = [] }: { readonly metadata: Metadata; readonly skippedCodes?: readonly LoadErrorCode[] },
+  { skippedCodes = [] }: { readonly skippedCodes?: readonly LoadErrorCode[] } = {},
 ): AsyncGenerator<Document, { skipped: number; failed: number }> {
   let [skipped, failed] = [0, 0];
   for await (const outcome of outcomes) {
@@ -184,7 +191,7 @@ export async function* reportOutcomes(
       const { document, warnings } = outcome;
       for (const message of warnings) report({ type: "warning", message });
       if (document.text.trim() === "") report({ type: "skipped", uri: document.uri, reason: "blank" });
-      else yield withMetadata(document, metadata);
+      else yield document;
     } else if ("skipped" in outcome) {
       report({ type: "skipped", uri: outcome.uri, reason: outcome.skipped });
     } else if (skippedCodes.includes(outcome.error.code)) {

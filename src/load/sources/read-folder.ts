@@ -1,8 +1,8 @@
-import { basename, extname, join, posix } from "node:path";
+import { basename, extname, join, posix, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { z } from "zod";
 import { LoadError } from "../../core/errors.js";
-import { optionsOf, resolve } from "../../core/options.js";
+import { listOption, optionsOf, resolve } from "../../core/options.js";
 import type { Document } from "../../core/types.js";
 import { Formats } from "../formats/formats.js";
 import { noLoaderReason } from "../formats/conversions.js";
@@ -28,8 +28,8 @@ export interface ReadFolderOptions extends LoadOptions {
 /** @internal */
 export const readFolderOptions = optionsOf<ReadFolderOptions>()({
   ...loadOptions.shape,
-  include: z.array(z.string().min(1)).min(1).readonly().optional(),
-  exclude: z.array(z.string().min(1)).readonly().default([]),
+  include: listOption(z.array(z.string().min(1)).min(1)).optional(),
+  exclude: listOption(z.array(z.string().min(1))).default([]),
   gitignore: z.boolean().default(true),
 });
 
@@ -94,10 +94,15 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
     const files = [...found].filter((file) => reasons.get(file) === undefined);
     report({ type: "progress", what: "files-found", count: files.length });
     for (const [file, reason] of reasons) if (reason !== undefined) reportSkipped(file, reason);
-    const reading = { ...loading, source: id, signal, report, seen, files: memory };
+    const shownPath = (path: string) => {
+      const folder = folders.find((currentFolder) => path.startsWith(join(currentFolder, "/")));
+      return relative(folder ?? "", path)
+        .split(sep)
+        .join("/");
+    };
+    const reading = { ...loading, source: id, signal, report, seen, files: memory, shownPath };
     const outcomes = readFiles(files, formats, reading);
     const { skipped, failed } = yield* reportOutcomes(outcomes, context, {
-      metadata: loading.metadata,
       skippedCodes: ["binary", "too-large"],
     });
     seen.end(failed + closed.length);

@@ -23,15 +23,22 @@ export function isGitAddress(address: string): boolean {
  * What a folder passes over is passed over here. It needs git on the machine.
  *
  * @throws LoadError when it is read: (`missing`) when there is no such repository or commit.
+ * @example
+ * ```ts
+ * import { openKnowledgeBase } from "citewell";
+ * import { readGit } from "citewell/load";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * await kb.ingest(readGit("git:../handbook#v2"));
+ * ```
  */
 export function readGit(address: string, options: ReadGitOptions = {}): DocumentSource {
   const { loaders, recognizer, ...loading } = resolve("readGit", loadOptions, options);
   const formats = new Formats(loaders, recognizer);
   const [place = "", revision] = address.slice("git:".length).split("#", 2);
   const folder = realPath(place.startsWith("///") ? fileURLToPath(`file:${place}`) : place);
-  const at = revision ? `?at=${encodeURIComponent(revision)}` : "";
+  const query = revision ? `?at=${encodeURIComponent(revision)}` : "";
   const base = `${pathToFileURL(folder).href.replace(/^file:/, "git:")}/`;
-  const id = `${base}${at}`;
+  const id = `${base}${query}`;
   let complete = false;
 
   async function* read(context: ReadContext): AsyncGenerator<Document> {
@@ -51,9 +58,9 @@ export function readGit(address: string, options: ReadGitOptions = {}): Document
           const state = `${file.blob} ${change?.commit ?? ""}`;
           yield {
             ...file,
-            uri: `${base}${encodedPath(file.path)}${at}`,
+            uri: `${base}${encodedPath(file.path)}${query}`,
             state,
-            ...(change && { metadata: metadataOf(change) }),
+            ...(change && { metadata: metadataOf(change), modified: new Date(change.date) }),
           };
         }
       };
@@ -61,7 +68,6 @@ export function readGit(address: string, options: ReadGitOptions = {}): Document
       // One process of git answers, one content after the other.
       const reading = { formats, loading, source: id, fetch, concurrency: 1 };
       const { failed } = yield* reportOutcomes(readListedFiles(listed(), reading, context), context, {
-        metadata: loading.metadata,
         skippedCodes: ["binary", "too-large"],
       });
       complete = failed === 0;

@@ -6,21 +6,23 @@ import { isHidden } from "../formats/hidden-names.js";
 import type { FileOutcome } from "../formats/loader.js";
 import { LoadingWorker } from "../worker/load-bytes.js";
 import type { LoadSettings } from "./load-options.js";
-import { metadataDigest } from "./operator-metadata.js";
+import { type ChosenMetadata, type FileForMetadata, metadataFor, withMetadata } from "./operator-metadata.js";
 import { asLoadError, readContents } from "./read-contents.js";
 import type { ReadContext } from "./source.js";
 import { generated, isKeyFile, mayHoldSecrets } from "./unwanted-names.js";
 
-/** A file that a listing names, of a commit or of a bucket: what it holds is fetched when it is read. */
+/** A file in the listing of a commit or bucket. Its content is fetched when it is read. */
 export interface ListedFile {
   /** With `/`, relative to the place that is read. */
   readonly path: string;
   readonly uri: string;
   /** `NaN` where the listing does not say. */
   readonly sizeBytes: number;
-  /** Names its content: while that stays as it is stored, the file is not fetched again. */
+  /** Identifies its content: a file whose stored revision is the same is not fetched again. */
   readonly state: string;
-  /** Put on its documents, over what they say themselves. */
+  /** Time of its last change. Absent if the listing does not say. */
+  readonly modified?: Date;
+  /** Metadata put on its documents, over their own. */
   readonly metadata?: Metadata;
 }
 
@@ -43,13 +45,20 @@ export async function* readListedFiles(
 ): AsyncGenerator<FileOutcome> {
   const { formats, loading, source, fetch, concurrency } = options;
   const worker = new LoadingWorker();
-  const digest = metadataDigest(loading.metadata);
   const outcomesOf = async (file: ListedFile): Promise<Iterable<FileOutcome> | AsyncIterable<FileOutcome>> => {
     const { path, uri, metadata } = file;
     if (isHidden(path)) return [];
     const format = formats.ofFile(path);
     const reason = reasonToSkip(file, format, loading.maxFileBytes);
     if (!format || reason !== undefined) return [{ uri, skipped: reason! }];
+    let chosen: ChosenMetadata;
+    try {
+      chosen = await metadataFor(loading.metadata, described(file));
+    } catch (thrown) {
+      signal.throwIfAborted();
+      return [{ error: asLoadError(uri, thrown) }];
+    }
+    const { digest } = chosen;
     const by = formats.recognizedBy === undefined ? "" : ` ${formats.recognizedBy}`;
     const revision = { etag: `${file.state}${by}`, ...(digest !== undefined && { metadataDigest: digest }) };
     const before = await stored?.(uri);
@@ -60,7 +69,7 @@ export async function* readListedFiles(
       const bytes = await fetch(file);
       if (mayHoldSecrets(path, bytes)) return [{ uri, skipped: holdsSecrets }];
       if (bytes.length === 0) return [{ uri, skipped: "blank" }];
-      return contents(format, { path, uri, bytes }, metadata, revision);
+      return contents(format, { path, uri, bytes }, { ...metadata, ...chosen.metadata }, revision);
     } catch (thrown) {
       signal.throwIfAborted();
       return [{ error: asLoadError(uri, thrown) }];
@@ -69,16 +78,14 @@ export async function* readListedFiles(
   const contents = async function* (
     format: Format,
     file: { readonly path: string; readonly uri: string; readonly bytes: Uint8Array },
-    metadata: Metadata | undefined,
+    metadata: Metadata,
     revision: { readonly etag: string },
   ): AsyncGenerator<FileOutcome> {
     try {
       for await (const outcome of readContents(format, file, { ...loading, formats, worker, source, signal })) {
-        if (!("document" in outcome)) yield outcome;
-        else {
-          const document = { ...outcome.document, metadata: { ...outcome.document.metadata, ...metadata } };
-          yield { ...outcome, document: document.uri === file.uri ? { ...document, revision } : document };
-        }
+        const made = withMetadata(outcome, metadata);
+        const isWhole = "document" in made && made.document.uri === file.uri;
+        yield isWhole ? { ...made, document: { ...made.document, revision } } : made;
       }
     } catch (thrown) {
       signal.throwIfAborted();
@@ -90,6 +97,15 @@ export async function* readListedFiles(
   } finally {
     await worker.close();
   }
+}
+
+function described({ uri, path, sizeBytes, modified }: ListedFile): FileForMetadata {
+  return {
+    uri,
+    path,
+    ...(!Number.isNaN(sizeBytes) && { sizeBytes }),
+    ...(modified && !Number.isNaN(modified.getTime()) && { modified }),
+  };
 }
 
 const holdsSecrets = "its name suggests that it holds secrets";

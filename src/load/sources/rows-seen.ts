@@ -16,7 +16,7 @@ export class RowsSeen {
     this.#complete.add(uri);
   }
 
-  /** Ends a run in which so many files and rows could not be read. */
+  /** Ends a run with the number of files and rows that could not be read. */
   end(failed: number): void {
     this.#isWhole = failed === 0;
   }

@@ -1,9 +1,15 @@
 import { LoadError } from "../../core/errors.js";
 import type { RunContext } from "../../core/pipeline.js";
 import type { Document } from "../../core/types.js";
+import type { FileMemory } from "./file-memory.js";
 
-/** The part of a run that a source needs. */
-export type ReadContext = Pick<RunContext, "signal" | "report" | "failures" | "stored" | "files">;
+/** The part of a run that a source needs, and what is known of its documents from earlier runs. */
+export interface ReadContext extends Pick<RunContext, "signal" | "report" | "failures"> {
+  /** A document as it is stored, for sources that can ask whether it has changed. Absent: nothing is known. */
+  readonly stored?: (uri: string) => Promise<Document | undefined>;
+  /** Memory of files from earlier runs. Absent: there is none. */
+  readonly files?: FileMemory;
+}
 
 /** A place that documents come from. Iterated, it throws at the first file that fails; `read` reports it and goes on. */
 export interface DocumentSource extends AsyncIterable<Document> {
@@ -32,7 +38,22 @@ export interface SourceFiles {
   readonly only: (files: ReadonlySet<string>) => DocumentSource;
 }
 
-/** Makes a source of what it does in a run. */
+/**
+ * Makes a source from its actions in a run.
+ *
+ * @example
+ * ```ts
+ * import { documentSource } from "citewell/load";
+ * const rows = new Map([["1", "Keys expire after 90 days."]]);
+ * export const tickets = documentSource({
+ *   id: "tickets",
+ *   read: async function* () {
+ *     for (const [id, text] of rows) yield { uri: `ticket:${id}`, text };
+ *   },
+ *   vanished: (uri) => uri.startsWith("ticket:") && !rows.has(uri.slice("ticket:".length)),
+ * });
+ * ```
+ */
 export function documentSource({
   id,
   read,
@@ -54,8 +75,8 @@ async function* untilFailure(read: DocumentSource["read"]): AsyncGenerator<Docum
   const throwFirst = () => {
     for (const [uri, cause] of failures) {
       const code = cause instanceof LoadError ? cause.code : "unreadable";
-      const wayOut = "To read the others all the same, use read(context), which reports what fails and goes on";
-      throw new LoadError(code, uri, `${cause.message}. ${wayOut}`, { cause });
+      const hint = "To read the others all the same, use read(context), which reports what fails and goes on";
+      throw new LoadError(code, uri, `${cause.message}. ${hint}`, { cause });
     }
   };
   try {
@@ -69,7 +90,17 @@ async function* untilFailure(read: DocumentSource["read"]): AsyncGenerator<Docum
   }
 }
 
-/** Several sources as one, read one after the other. */
+/**
+ * Several sources as one, read one after the other.
+ *
+ * @example
+ * ```ts
+ * import { openKnowledgeBase, readFile, readFolder } from "citewell";
+ * import { allSources } from "citewell/load";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * await kb.ingest(allSources([readFolder("./docs"), readFile("./README.md")]));
+ * ```
+ */
 export function allSources(sources: readonly DocumentSource[]): DocumentSource {
   return documentSource({
     id: sources.map(({ id }) => id).join(" "),

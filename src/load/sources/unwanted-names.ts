@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 
 /**
- * Names of files that machines write for machines: large, and nobody asks about them. A store would index itself, and an
- * export of Confluence its style sheet.
+ * Names of generated files, which are large and answer no question. Without this list, a store would index itself, and
+ * an export of Confluence its style sheet.
  */
 export const generated =
   /(?:^|[/\\])(?:(?:package-lock|npm-shrinkwrap|pnpm-lock)\.(?:json|yaml)|(?:store|conversations)\.sqlite|styles[/\\]site\.css)$|\.min\.(?:js|css|mjs)$/u;
@@ -16,11 +16,11 @@ const secretNames = [
   /^(?:credentials?|secrets?|service[-_]account.*)(?:\.(?:json|ya?ml|toml|ini|txt|csv))?$/u,
 ];
 
-/** Dotfiles among them: a walk does not meet these by itself, so that it could not report them as skipped. */
+/** Dotfiles among the secret names. A walk passes them over, so it needs this list to report them as skipped. */
 export const hiddenSecrets = ["**/.env*", "**/.{npmrc,netrc,pgpass,htpasswd,pypirc,git-credentials}"];
 
 /**
- * Whether a file by this name is likely to hold keys or passwords: those do not belong in an index that a model reads.
+ * Whether a file by this name is likely to hold keys or passwords, which do not belong in an index that a model reads.
  *
  * @param start its first bytes, where they are known: those of an archive are a Keynote document's, not a private key's.
  */

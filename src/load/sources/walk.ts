@@ -37,7 +37,7 @@ export async function walk(folder: string, options: WalkOptions): Promise<Walked
   const { glob } = await import("tinyglobby");
   const names = new NamesWithLineEnds();
   const onRefused = (path: string, error: NodeJS.ErrnoException) => {
-    // A folder that is gone by now is no loss.
+    // A folder that was deleted meanwhile needs no listing.
     if (error.code !== "ENOENT") closed.set(resolve(path), unlistable(path, error));
     else if (path.includes("\u{fffd}")) onSkipped?.(path, unreadableName);
   };
@@ -64,7 +64,7 @@ export async function walk(folder: string, options: WalkOptions): Promise<Walked
   const isClosed = (path: string) => ancestors(parentOf(path)).some((above) => closed.has(resolve(folder, above)));
   const files: string[] = [];
   for (const [index, path] of found.entries()) {
-    // Matching takes long where there are many files and rules, and a signal must be heard meanwhile.
+    // Matching many files with many rules takes long, and a signal must be noticed meanwhile.
     if (index % 100 === 99) await setImmediate();
     signal.throwIfAborted();
     if (!isRules(path) && !isIgnored(path) && !(closed.size > 0 && isClosed(path))) files.push(path);
@@ -93,7 +93,7 @@ async function readRules(path: string, found: readonly string[]): Promise<string
 
 /** Ways to divide a path among the wildcards of a rule, all of which the engine tries when it does not match. */
 const maxWays = 50_000;
-/** Longer rules are none that a person wrote. */
+/** Characters of a rule that a message shows: no person writes a longer rule. */
 const maxShownCharacters = 100;
 
 /** The first rule that would take too long to match one of these paths, if any. */
@@ -105,14 +105,15 @@ function slowRule(content: string, paths: readonly string[]): string | undefined
   const rule = content
     .split(/\r?\n/)
     // A star before a letter ends at the first such letter, so that there is one way alone.
-    .find((each) => ways(depth, count(each, /\*\*\//g)) * ways(nameLength, count(each, /\*(?=[?[])/g)) > maxWays);
+    .find((glob) => ways(depth, count(glob, /\*\*\//g)) * ways(nameLength, count(glob, /\*(?=[?[])/g)) > maxWays);
   return rule?.slice(0, maxShownCharacters);
 }
 
 /** Ways to choose `wildcards` places among `length`, or a number beyond the limit. */
 function ways(length: number, wildcards: number): number {
   let result = 1;
-  for (let at = 0; at < Math.min(wildcards, length) && result <= maxWays; at++) result *= (length - at) / (at + 1);
+  for (let index = 0; index < Math.min(wildcards, length) && result <= maxWays; index++)
+    result *= (length - index) / (index + 1);
   return result;
 }
 
@@ -215,7 +216,7 @@ export function literalGlob(path: string): string {
 }
 
 /**
- * Refuses globs that lead out of a folder. They would read what nobody named: `/tmp/**` all of `/tmp`.
+ * Refuses globs that lead out of a folder. They would read files that nobody named: `/tmp/**` reads all of `/tmp`.
  *
  * @throws OptionsError for the first that leads out, by its path before the first wildcard.
  */

@@ -6,7 +6,7 @@ import { optionsOf, resolve } from "../../core/options.js";
 import type { DocumentSource } from "./source.js";
 
 export interface WatchSourceOptions {
-  /** Ends the watching, and with it the stream, without an error. Default: it goes on for ever. */
+  /** Stops watching and ends the loop, without an error. Default: it goes on for ever. */
   readonly signal?: AbortSignal;
   /** How long nothing must have changed before changes are handed on, in milliseconds, 10 to 60,000. Default: 300. */
   readonly quietMs?: number;
@@ -22,7 +22,8 @@ const watchSourceOptions = optionsOf<WatchSourceOptions>()({
 
 /**
  * Follows a source: yields first the whole of it, then after each burst of changes a source of the files that were added,
- * changed or deleted, for as long as you read. Changes that come while you work wait for the next one.
+ * changed or deleted. Changes that come while you work are collected for the next one. Leaving the loop stops watching; an
+ * aborted `signal` ends the loop.
  *
  * @throws OptionsError for a source that is not made of files, LoadError (`unreadable`) when the system stops watching.
  * @example
@@ -79,8 +80,8 @@ function isIgnored(path: string, roots: readonly string[]): boolean {
 function unwatchable(id: string, thrown: unknown): LoadError {
   const cause = asError(thrown);
   const full = "code" in cause && (cause.code === "ENOSPC" || cause.code === "EMFILE");
-  const wayOut = full ? "Allow the system more file watches, or watch a smaller folder" : "Begin again";
-  return new LoadError("unreadable", id, `Changes of ${id} cannot be watched any more: ${cause.message}. ${wayOut}`, {
+  const hint = full ? "Allow the system more file watches, or watch a smaller folder" : "Begin again";
+  return new LoadError("unreadable", id, `Changes of ${id} cannot be watched any more: ${cause.message}. ${hint}`, {
     cause,
   });
 }

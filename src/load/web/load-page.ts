@@ -2,7 +2,7 @@ import { extname } from "node:path";
 import { LoadError } from "../../core/errors.js";
 import { Formats, type Format } from "../formats/formats.js";
 import type { FileOutcome } from "../formats/loader.js";
-import { metadataDigest } from "../sources/operator-metadata.js";
+import { metadataFor, withMetadata } from "../sources/operator-metadata.js";
 import { asLoadError, readContents } from "../sources/read-contents.js";
 import type { ReadContext } from "../sources/source.js";
 import { LoadingWorker } from "../worker/load-bytes.js";
@@ -10,7 +10,7 @@ import { Robots, type RobotRules } from "./robots.js";
 import { WebClient } from "./web-client.js";
 import type { WebSettings } from "./web-options.js";
 
-/** Everything that it takes to fetch and load the pages of one run. */
+/** Resources for fetching and loading the pages of one run. */
 export interface Visit {
   readonly client: WebClient;
   readonly robots: Robots;
@@ -49,12 +49,15 @@ export async function* loadPage(address: string, visit: Visit): AsyncGenerator<F
   const { client, formats, source, signal, options, worker } = visit;
   try {
     const { delayMs } = await allowed(address, address, visit);
-    const digest = metadataDigest(options.metadata);
+    const { metadata, digest } = await metadataFor(options.metadata, {
+      uri: address,
+      path: new URL(address).pathname.slice(1),
+    });
     const before = options.refetch ? undefined : await visit.stored?.(address);
     const page = await client.getIfChanged(address, {
       signal,
       gapMs: delayMs,
-      // Of the stored metadata, nobody can tell any more which the page had by itself.
+      // The stored metadata does not show which part came from the page itself, so changed metadata needs a full fetch.
       since: before?.revision?.metadataDigest === digest ? before?.revision : undefined,
       onRedirect: async (url) => (await allowed(url.href, address, visit)).delayMs,
     });
@@ -71,14 +74,15 @@ export async function* loadPage(address: string, visit: Visit): AsyncGenerator<F
     }
     const file = { path, uri: address, bytes, ...(charset !== undefined && { charset }) };
     if ("rows" in format || format.holdsFiles) {
-      yield* readContents(format, file, { ...options, formats, worker, source, signal });
+      const outcomes = readContents(format, file, { ...options, formats, worker, source, signal });
+      for await (const outcome of outcomes) yield withMetadata(outcome, metadata);
       return;
     }
     const { warnings = [], ...loaded } = await worker.load(format, file, { timeoutMs: options.timeoutMs, signal });
     const title = loaded.title ?? (path.replace(/\.\w+$/, "") || url.host);
     const version = revision && { ...revision, ...(digest !== undefined && { metadataDigest: digest }) };
     const document = { uri: address, source, ...loaded, title, ...(version && { revision: version }) };
-    yield { document, warnings: warnings.map((warning) => `${address}: ${warning}`) };
+    yield withMetadata({ document, warnings: warnings.map((warning) => `${address}: ${warning}`) }, metadata);
   } catch (thrown) {
     signal.throwIfAborted();
     yield { error: asLoadError(address, thrown) };

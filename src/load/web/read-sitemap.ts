@@ -1,9 +1,9 @@
 import { gunzipSync } from "node:zlib";
 import { z } from "zod";
 import { LoadError, asError, type LoadErrorCode } from "../../core/errors.js";
-import { optionsOf, resolve } from "../../core/options.js";
+import { listOption, optionsOf, resolve } from "../../core/options.js";
 import type { Document } from "../../core/types.js";
-import { elementsOf, find, lineOf, parseXml, type HtmlElement } from "../formats/html/tree.js";
+import { elementsOf, find, lineOf, parseXml, type HtmlElement } from "../formats/element-tree.js";
 import { reportFailed, reportOutcomes } from "../sources/read-files.js";
 import { documentSource, type DocumentSource, type ReadContext } from "../sources/source.js";
 import { loadPage, visiting, type Visit } from "./load-page.js";
@@ -21,7 +21,7 @@ export interface ReadSitemapOptions extends WebOptions {
 
 const readSitemapOptions = optionsOf<ReadSitemapOptions>()({
   ...webOptions.shape,
-  include: z.array(z.string().min(1)).min(1).readonly().optional(),
+  include: listOption(z.array(z.string().min(1)).min(1)).optional(),
   maxPages: z.int().min(1).default(10_000),
   maxSitemaps: z.int().min(1).default(100),
 });
@@ -35,6 +35,13 @@ type Options = z.output<typeof readSitemapOptions>;
  *
  * @throws OptionsError for bad options, LoadError (`missing`) for anything but an http or https address; when it is read,
  *   LoadError (`empty`) when no page is listed.
+ * @example
+ * ```ts
+ * import { openKnowledgeBase } from "citewell";
+ * import { readSitemap } from "citewell/load";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * await kb.ingest(readSitemap("https://docs.example.com/", { maxPages: 500 }));
+ * ```
  */
 export function readSitemap(address: string, options: ReadSitemapOptions = {}): DocumentSource {
   const site = resolve("readSitemap", readSitemapOptions, options);
@@ -59,7 +66,7 @@ export function readSitemap(address: string, options: ReadSitemapOptions = {}): 
       const outcomes = async function* () {
         for (const url of pages) yield* loadPage(url, visit);
       };
-      yield* reportOutcomes(outcomes(), context, { metadata: site.metadata, skippedCodes });
+      yield* reportOutcomes(outcomes(), context, { skippedCodes });
       complete = listed.complete && pages.length === wanted.length && include === undefined;
     });
   }
@@ -91,14 +98,14 @@ async function listPages(id: string, visit: Visit, options: Options, context: Re
       const onRedirect = async (to: URL) => (await visit.robots.of(to.href, signal)).delayMs;
       const { bytes } = await visit.client.get(url, { signal, gapMs: delayMs, onRedirect });
       const found = parseSitemap(bytes, options.maxFileBytes);
-      for (const each of found.pages) {
-        if (new URL(each).origin === origin) pages.add(each);
+      for (const page of found.pages) {
+        if (new URL(page).origin === origin) pages.add(page);
         else elsewhere++;
       }
-      for (const each of found.sitemaps) {
-        if (known.has(each) || new URL(each).origin !== origin) continue;
-        known.add(each);
-        if (known.size <= options.maxSitemaps) waiting.push(each);
+      for (const sitemap of found.sitemaps) {
+        if (known.has(sitemap) || new URL(sitemap).origin !== origin) continue;
+        known.add(sitemap);
+        if (known.size <= options.maxSitemaps) waiting.push(sitemap);
         else complete = false;
       }
     } catch (thrown) {

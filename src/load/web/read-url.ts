@@ -35,7 +35,7 @@ export function readUrl(addresses: string | readonly string[], options: ReadUrlO
       const outcomes = visiting(web, id, context, async function* (visit) {
         for (const url of urls) yield* loadPage(url, visit);
       });
-      const { failed } = yield* reportOutcomes(outcomes, context, web);
+      const { failed } = yield* reportOutcomes(outcomes, context);
       complete = failed === 0;
     },
     // Only the rows of a page can be gone from it; a page that does not exist any more is a failure.

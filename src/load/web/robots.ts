@@ -9,7 +9,7 @@ const robotsParser = imported as unknown as typeof imported.default;
 /** Rules of a site for programs. */
 export interface RobotRules {
   readonly allows: (url: string) => boolean;
-  /** Time between two requests that it asks for, at least. */
+  /** Minimum time between two requests (`Crawl-delay`). */
   readonly delayMs: number;
   /** Addresses of its sitemaps. */
   readonly sitemaps: readonly string[];
@@ -51,10 +51,10 @@ export class Robots {
       const { bytes } = await this.#client.get(address, { signal, gapMs, firstBytes: maxBytes });
       // A rule that was cut in two would mean something else.
       const whole = bytes.length < maxBytes ? bytes : bytes.subarray(0, Buffer.from(bytes).lastIndexOf("\n") + 1);
-      const parsed = robotsParser(address, new TextDecoder().decode(whole));
+      const parsed = robotsParser(address, withComparablePaths(new TextDecoder().decode(whole)));
       const delayMs = Math.min(1000 * (parsed.getCrawlDelay(userAgent) ?? 0), maxDelayMs);
       return {
-        allows: (url) => parsed.isAllowed(url, userAgent) ?? true,
+        allows: (url) => parsed.isAllowed(comparable(url), userAgent) ?? true,
         delayMs: Math.max(gapMs, delayMs),
         sitemaps: parsed.getSitemaps(),
       };
@@ -65,4 +65,30 @@ export class Robots {
       throw new LoadError("unreadable", address, message, { cause: thrown });
     }
   }
+}
+
+/** The address with its path and query in the one spelling in which rules are compared with it; in a rule `*` and `$` mean more. */
+function comparable(url: string): string {
+  const { origin, pathname, search } = new URL(url);
+  return origin + unescaped(`${pathname}${search}`).replaceAll("*", "%2A").replaceAll("$", "%24");
+}
+
+/** A robots.txt whose rules are spelt so, too. A `$` that is not the last character of a rule is one of the path. */
+function withComparablePaths(text: string): string {
+  return text.replace(
+    /^([^\S\r\n]*(?:dis)?allow[^\S\r\n]*:)([^\r\n#]*)/gim,
+    (_, field: string, rule: string) => field + unescaped(rule.trimEnd()).replaceAll(/\$(?!$)/g, "%24"),
+  );
+}
+
+/**
+ * RFC 9309, 2.2.2: a letter, digit, or one of `-._~` is the same whether it is escaped or not; any other character that is escaped
+ * is not the same as the character itself, but for three that addresses hold escaped in one part and as they are in another.
+ */
+function unescaped(path: string): string {
+  const written = path.replaceAll(/[|^']/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
+  return written.replaceAll(/%[\da-f]{2}/gi, (escape) => {
+    const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : escape.toUpperCase();
+  });
 }

@@ -1,10 +1,17 @@
 import { LoadError } from "../../core/errors.js";
+import { withoutCredentials } from "../../core/options.js";
 
-/** @throws LoadError (`missing`) for anything but an http or https address. */
+/** @throws LoadError (`missing`) for anything but an http or https address, and for one with a name or a password. */
 export function webAddress(given: string): string {
-  if (isWebAddress(given) && URL.canParse(given)) return withoutFragment(new URL(given));
-  const message = `${given} is not the address of a page: it has to start with http:// or https://`;
-  throw new LoadError("missing", given, message);
+  const shown = withoutCredentials(given);
+  if (!isWebAddress(given) || !URL.canParse(given)) {
+    const message = `${shown} is not the address of a page: it has to start with http:// or https://`;
+    throw new LoadError("missing", shown, message);
+  }
+  const url = new URL(given);
+  if (url.username === "" && url.password === "") return withoutFragment(url);
+  const message = `${shown} holds a name or a password, which would be stored with its documents. Pages are fetched without signing in`;
+  throw new LoadError("missing", shown, message);
 }
 
 export function isWebAddress(given: string): boolean {

@@ -1,20 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGunzip } from "node:zlib";
-import type { Agent, Dispatcher } from "undici";
+import type { Dispatcher } from "undici";
 import { LoadError, asError } from "../../core/errors.js";
-import { guardedLookup, isRefusedHost, type MayReach, isPublicAddress } from "../../network/addresses.js";
+import { isRefusedHost, type MayReach, isPublicAddress } from "../../network/addresses.js";
 import { httpClient } from "../../network/http-client.js";
 import type { Revision } from "../../core/types.js";
+import { WebConnections } from "./web-connections.js";
 import type { WebSettings } from "./web-options.js";
 
 export interface Page {
-  /** Where the redirects led. */
+  /** Final address after redirects. */
   readonly url: URL;
   /** In lower case, without parameters; `""` when the server named none. */
   readonly mediaType: string;
   readonly charset: string | undefined;
   readonly bytes: Uint8Array;
-  /** Names that the server gives to this state of the page, if any. */
+  /** Validators (`ETag`, `Last-Modified`) of this state of the page, if any. */
   readonly revision: Revision | undefined;
 }
 
@@ -50,13 +51,13 @@ export class StatusError extends LoadError {
   }
 }
 
-/** A busy server is asked again so often, and waits longer than this are not waited for. */
+/** Attempts while a server is busy, and the longest wait between two. */
 const maxAttempts = 3;
 const maxWaitMs = 60_000;
 
 /** Fetches pages from the public internet: at a pace, within limits of time, size and redirects. */
 export class WebClient {
-  readonly #agent: Agent;
+  readonly #connections: WebConnections;
   readonly #options: WebSettings;
   readonly #mayReach: MayReach;
   readonly #pace = new Pace();
@@ -65,12 +66,11 @@ export class WebClient {
   constructor(options: WebSettings, mayReach: MayReach = options.allowPrivate ? () => true : isPublicAddress) {
     this.#options = options;
     this.#mayReach = mayReach;
-    const lookup = guardedLookup(this.#mayReach, refused);
-    this.#agent = new (httpClient().Agent)({ connect: { timeout: options.requestTimeoutMs, lookup } });
+    this.#connections = new WebConnections(options, { mayReach, refusal: refused });
   }
 
   close(): Promise<void> {
-    return this.#agent.destroy();
+    return this.#connections.close();
   }
 
   /** @throws LoadError when the page cannot be fetched; an abort as the signal's own reason. */
@@ -125,10 +125,11 @@ export class WebClient {
     const { userAgent } = this.#options;
     for (let attempt = 1; ; attempt++) {
       await this.#pace.turn(url.host, gapMs, signal);
+      const dispatcher = await this.#connections.dispatcherFor(url);
       const sentAt = performance.now();
       const timeout = AbortSignal.timeout(timeoutMs);
       const reply = await httpClient().request(url, {
-        dispatcher: this.#agent,
+        dispatcher,
         headers: {
           "user-agent": userAgent,
           "accept-encoding": "gzip",
@@ -183,7 +184,7 @@ export class WebClient {
     }
     const bytes = Buffer.concat(pieces).subarray(0, firstBytes);
     const [type = "", ...parameters] = String(headers["content-type"] ?? "").split(";");
-    const charset = parameters.map((each) => /^\s*charset\s*=\s*"?([\w.:-]+)/i.exec(each)?.[1]).find(Boolean);
+    const charset = parameters.map((parameter) => /^\s*charset\s*=\s*"?([\w.:-]+)/i.exec(parameter)?.[1]).find(Boolean);
     const revision = revisionOf(headers);
     return { url, bytes, mediaType: type.trim().toLowerCase(), charset: charset?.toLowerCase(), revision };
   }
@@ -197,7 +198,7 @@ function requestedWaitMs(value: string | readonly string[] | undefined): number 
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
 
-/** Longer names of a state are ignored. */
+/** Maximum length of a validator; longer ones are ignored. */
 const maxNameLength = 1024;
 
 function revisionOf(headers: Dispatcher.ResponseData["headers"]): Revision | undefined {
@@ -211,7 +212,7 @@ function revisionOf(headers: Dispatcher.ResponseData["headers"]): Revision | und
   return { ...(etag !== undefined && { etag }), ...(lastModified !== undefined && { lastModified }) };
 }
 
-/** Headers that ask for a page only if it is not in this state. A server that knows the name ignores the date. */
+/** Headers that ask for a page only if it is not in this state. A server that knows the `ETag` ignores the date. */
 function conditions({ etag, lastModified }: Revision = {}): Readonly<Record<string, string>> {
   return {
     ...(etag !== undefined && { "if-none-match": etag }),
@@ -235,11 +236,11 @@ class Pace {
   /** Waits until a request to the host may be sent, at least `gapMs` after the one before. */
   async turn(host: string, gapMs: number, signal: AbortSignal): Promise<void> {
     const now = performance.now();
-    const at = Math.max(now, this.#next.get(host) ?? 0);
-    this.#next.set(host, at + gapMs);
-    if (at <= now) return;
+    const startsAtMs = Math.max(now, this.#next.get(host) ?? 0);
+    this.#next.set(host, startsAtMs + gapMs);
+    if (startsAtMs <= now) return;
     // The timer's own error would wrap the caller's reason.
-    await sleep(at - now, undefined, { signal }).catch(() => signal.throwIfAborted());
+    await sleep(startsAtMs - now, undefined, { signal }).catch(() => signal.throwIfAborted());
     // A request that waited too long delays the next one from its own start.
     this.#next.set(host, Math.max(this.#next.get(host)!, performance.now() + gapMs));
   }

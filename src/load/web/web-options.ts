@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { optionsOf } from "../../core/options.js";
+import { listOption, optionsOf } from "../../core/options.js";
 import { loadOptions, type LoadOptions } from "../sources/load-options.js";
 
 /** How pages are fetched: slowly, and only where a site's robots.txt lets this program in. */
@@ -21,6 +21,12 @@ export interface WebOptions extends LoadOptions {
   readonly userAgent?: string;
   /** Fetch from addresses of this machine and its network too. Default: false. */
   readonly allowPrivate?: boolean;
+  /** The proxy for pages at `https:`, `http://` or `https://`, with credentials if it wants some. Default: none; nothing reads the environment. */
+  readonly httpsProxyUrl?: string;
+  /** The proxy for pages at `http:`. Default: none. */
+  readonly httpProxyUrl?: string;
+  /** Hosts to reach without the proxies: `host`, `host:port`, `.domain` for everything below it, `*` for all. Default: none. */
+  readonly noProxy?: readonly string[];
 }
 
 /** @internal */
@@ -36,6 +42,10 @@ export const webOptions = optionsOf<WebOptions>()({
     .regex(/^[\x21-\x7e][\x20-\x7e]*$/, "must be printable ASCII")
     .default("citewell"),
   allowPrivate: z.boolean().default(false),
+  // Checked where they are used, without being quoted.
+  httpsProxyUrl: z.string().optional(),
+  httpProxyUrl: z.string().optional(),
+  noProxy: listOption(z.array(z.string().regex(/^[^\s,]+$/, "must be hosts, one an item"))).default([]),
 });
 /** @internal */
 export type WebSettings = z.output<typeof webOptions>;

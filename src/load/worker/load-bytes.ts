@@ -2,7 +2,7 @@ import { asError, LoadError, systemMessage } from "../../core/errors.js";
 import { WorkerCalls } from "../../thread/worker-calls.js";
 import { startProcess } from "../../thread/worker-process.js";
 import type { TextRecognizer } from "../../core/ports.js";
-import { maxPages, textOfPages } from "../formats/recognition/recognized-pages.js";
+import { maxPages, recognizedText, textOfPages } from "../formats/recognized-pages.js";
 import type { TextFormat } from "../formats/formats.js";
 import type { FileToLoad, LoadedText } from "../formats/loader.js";
 import type { LoadCalls } from "./loading-process.js";
@@ -21,8 +21,8 @@ export interface LoadBytesOptions {
 
 /**
  * Turns the bytes of files into text: light formats in place, heavy ones one after the other in a process of their own,
- * which is started with the first. A file that takes too long, or more memory than there is for it, ends that process, and
- * the next file gets a new one. No file fails by what another one left.
+ * which is started with the first. A file that takes too long, or more memory than allowed, ends that process, and
+ * the next file gets a new one. Leftovers of one file never make another fail.
  */
 export class LoadingWorker {
   #process: LoadingProcess | undefined;
@@ -56,14 +56,14 @@ export class LoadingWorker {
     options: LoadBytesOptions,
   ): Promise<LoadedText> {
     const texts = new Map<number, string>();
-    for (let at = 0; at < Math.min(bare.length, maxPages); at += pagesPerCall) {
-      const pages = bare.slice(at, Math.min(at + pagesPerCall, maxPages));
+    for (let offset = 0; offset < Math.min(bare.length, maxPages); offset += pagesPerCall) {
+      const pages = bare.slice(offset, Math.min(offset + pagesPerCall, maxPages));
       const pictures = await this.#call("pictures", { file, pages }, options);
       for (const [index, page] of pages.entries()) {
         const found = await withinTime(options, tookTooLong(file.uri, options), async (signal, onProgress) => {
           const words: string[] = [];
           for (const picture of pictures[index]!)
-            words.push(await recognizer.recognize(picture, { signal, onProgress }));
+            words.push(await recognizedText(recognizer, picture, { signal, onProgress }));
           return words.join("\n").trim();
         });
         if (found !== "") texts.set(page, found);
@@ -108,7 +108,7 @@ export class LoadingWorker {
     } catch (thrown) {
       if (!process.hasEnded) throw thrown;
       end();
-      // What the files before it left behind may be what ended the process: the file gets one of its own.
+      // Leftovers of earlier files may have ended the process, so the file is tried again in a process of its own.
       if (!isFirst) return await this.#call(name, argument, options);
       throw workerEnded(uri, asError(thrown));
     }
@@ -139,7 +139,7 @@ class LoadingProcess {
     return this.#calls.call(name, argument);
   }
 
-  /** Ends the process, also in the midst of a file: it holds nothing else. */
+  /** Ends the process, even in the middle of a file: it holds nothing else. */
   async end(): Promise<void> {
     await this.#worker.terminate();
   }

@@ -4,7 +4,7 @@ import type { ModelInfo } from "../../contract/catalogue.js";
 export interface EngineCall {
   /** The model that the request names. */
   readonly model: ModelInfo;
-  /** Aborts when the caller has gone: the work is of no use to anybody then. */
+  /** Aborts when the caller has gone and no longer needs the work. */
   readonly signal: AbortSignal;
 }
 
@@ -35,7 +35,7 @@ export interface RerankEngine {
 
 /** A message as an engine reads it: a string's text is its only part. */
 export interface EngineMessage {
-  /** Who speaks. */
+  /** Role of the speaker. */
   readonly role: "system" | "user" | "assistant";
   /** Its text parts, one below the other. */
   readonly text: string;
@@ -69,17 +69,19 @@ export interface ChatPrompt {
   readonly tools: readonly EngineTool[];
   /** Default: the model decides. */
   readonly toolChoice?: ToolChoice;
+  /** Whether one reply may call several tools. Default: true. */
+  readonly parallelToolCalls?: boolean;
   /** Whether the reply must be one JSON object. */
   readonly json: boolean;
   /** JSON Schema that the reply, as JSON, must satisfy. Default: none. */
   readonly schema?: Readonly<Record<string, unknown>>;
-  /** Whether to say what it thought before it answers. */
+  /** Whether to return reasoning before the answer. */
   readonly thinks: boolean;
 }
 
 /** A reply before `stop` and `max_tokens` are applied, which the service does for every engine alike. */
 export interface ChatDraft {
-  /** What it thought; empty unless `thinks`. */
+  /** Reasoning text; empty unless `thinks`. */
   readonly reasoning: string;
   /** The text; may be empty when tools are called. */
   readonly content: string;

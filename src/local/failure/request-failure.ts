@@ -73,7 +73,7 @@ export function kindOfStatus(status: number): FailureKind {
 export interface FailureDetails {
   /** Replaces the kind's own status. */
   readonly status?: number;
-  /** The field that is to blame. */
+  /** Name of the invalid field. */
   readonly field?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -95,13 +95,13 @@ export class RequestFailure extends Error {
   }
 }
 
-/** What went wrong, as a refusal: what nobody expected is an internal error. */
+/** Turns any error into a refusal; an unexpected one is an internal error. */
 export function asRequestFailure(error: Error): RequestFailure {
   if (error instanceof RequestFailure) return error;
   return new RequestFailure("internal", `Internal error of the local service: ${error.message}`);
 }
 
-/** What a shape of errors is written from. */
+/** The fields that a dialect's error body is written from. */
 export function shapedFailure({ kind, status, message, field }: RequestFailure, requestId: string): ShapedFailure {
   const described = failureKinds[kind];
   return { ...described, status: status ?? described.status, message, field, requestId };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operations, type OperationName } from "../../contract/operations.js";
-import { optionsOf, resolve } from "../../core/options.js";
+import { listOption, optionsOf, resolve } from "../../core/options.js";
 import type { Json } from "../../core/types.js";
 import { seededRandom } from "../../core/random.js";
 import { type FailureShape, failureShapes } from "../failure/failure-shapes.js";
@@ -14,11 +14,11 @@ const JsonValue: z.ZodType<Json, Json> = z.json();
 
 /** An answer given in the place of the real one. */
 interface ScriptedAnswer {
-  /** Only to this operation. Default: to any. */
+  /** Operation that gets it. Default: any. */
   readonly operation?: OperationName;
-  /** How many requests get it. 1 to 1,000,000, default 1. */
+  /** Number of requests that get it. 1 to 1,000,000, default 1. */
   readonly times?: number;
-  /** How likely a request is to get it rather than what stands next in line. Above 0 to 1, default 1: every one is. */
+  /** Probability that a request gets it rather than the next in line. Above 0 to 1, default 1. */
   readonly probability?: number;
   /** Status of the answer. 200 to 599, default 500. With 200 the body is still that of an error. */
   readonly status?: number;
@@ -71,21 +71,21 @@ interface StreamFaults {
   readonly repeatDone?: boolean;
   /** Falls silent for `stallMs` after this many events. Default: never. */
   readonly stallAfterEvents?: number;
-  /** How long a stall lasts, in milliseconds. 0 to 3,600,000, default 60,000. */
+  /** Duration of a stall, in milliseconds. 0 to 3,600,000, default 60,000. */
   readonly stallMs?: number;
   /** Bytes in one write, so that characters and lines come apart. 1 or more; default: whole events. */
   readonly splitBytes?: number;
-  /** How lines end. Default: `\n`. */
+  /** Line ending. Default: `\n`. */
   readonly lineEnd?: "\n" | "\r\n";
   /** Sends a comment before every event. Default: false. */
   readonly comments?: boolean;
   /** Ends the stream with an error after this many events. Default: never. */
   readonly errorAfterEvents?: number;
-  /** How that error is written: `event` names it on a line of its own. Default: `nested`. */
+  /** Format of that error: `event` names it on a line of its own. Default: `nested`. */
   readonly errorShape?: "nested" | "object" | "flat" | "event";
-  /** Which chunks carry the usage. Default: `last`, the last that has choices. */
+  /** Chunks that carry the usage. Default: `last`, the last that has choices. */
   readonly usage?: "last" | "every" | "final-empty" | "none";
-  /** How id and name look in later deltas of a tool call. Default: `missing`. */
+  /** Form of id and name in later deltas of a tool call. Default: `missing`. */
   readonly toolCallFields?: "missing" | "null" | "empty";
 }
 
@@ -143,7 +143,7 @@ export interface FaultOptions {
   };
   /** Faults of video tasks. Default: none. */
   readonly video?: {
-    /** How tasks end that are created from now on; `stuck` ones run until they expire. Default: `succeeded`. */
+    /** Outcome of tasks that are created from now on; `stuck` ones run until they expire. Default: `succeeded`. */
     readonly outcome?: "succeeded" | "failed" | "stuck";
     /** Error code of a task that failed. Default: `OutputVideoSensitiveContentDetected`. */
     readonly errorCode?: string;
@@ -164,7 +164,7 @@ export interface FaultOptions {
 /** @internal */
 export const faultOptions = optionsOf<FaultOptions>()({
   seed: z.int().default(1),
-  next: z.array(scriptedAnswer).max(1000).readonly().default([]),
+  next: listOption(z.array(scriptedAnswer).max(1000)).default([]),
   errorShapes: z.partialRecord(OperationNames, Shape).default({}),
   latencyMs: z.partialRecord(OperationNames, milliseconds).default({}),
   emptyLines: count.max(1000).default(0),

@@ -21,7 +21,7 @@ export function scriptedResponse(answer: ScriptedAnswerSettings, ownShape: Failu
   return failureResponse(answer.shape ?? ownShape, { status, code, name, openAiCode, message, requestId }, headers);
 }
 
-/** Time for what was sent to leave this machine before the connection breaks. */
+/** Time for sent bytes to leave this machine before the connection breaks. */
 const flushMs = 20;
 
 /** A response of which the first half of the bytes comes, and then `cut` breaks the connection. */
@@ -57,7 +57,7 @@ export async function* streamFrames(
   for await (const frame of frames(events, faults, connection)) {
     const bytes = Buffer.from(faults.lineEnd === "\n" ? frame : frame.replaceAll("\n", faults.lineEnd));
     const size = faults.splitBytes ?? bytes.length;
-    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+    for (let index = 0; index < bytes.length; index += size) yield bytes.subarray(index, index + size);
   }
 }
 

@@ -31,8 +31,8 @@ export interface Usage {
 const wordsPerDelta = 3;
 
 /**
- * A reply as the chunks of a stream, choice after choice: role, thinking, content, calls, finish. Ends early, and
- * quietly, when the caller has gone.
+ * A reply as the chunks of a stream, for each choice: role, thinking, content, calls, finish. Several choices take turns, as those
+ * of a model that writes them at once do. Ends early, and quietly, when the caller has gone.
  */
 export async function* chatChunks(
   frame: ReplyFrame,
@@ -53,16 +53,26 @@ export async function* chatChunks(
   const every = style.usage === "every";
   let written = 0;
   try {
-    for (const [index, completion] of completions.entries()) {
-      for (const { text, delta } of deltas(completion, style)) {
-        await (eventDelayMs > 0 ? sleep(eventDelayMs, undefined, { signal }) : pause());
-        if (every) written = Math.min(usage.completion_tokens, written + defaultTokens.count(text));
-        yield chunk([{ index, delta, finish_reason: null }], every ? usageSoFar(usage, written) : undefined);
+    let open = completions.map((completion, index) => ({ completion, index, rest: deltas(completion, style) }));
+    while (open.length > 0) {
+      const unfinished: typeof open = [];
+      for (const [turn, choice] of open.entries()) {
+        const { completion, index, rest } = choice;
+        const next = rest.next();
+        if (!next.done) {
+          const { text, delta } = next.value;
+          await (eventDelayMs > 0 ? sleep(eventDelayMs, undefined, { signal }) : pause());
+          if (every) written = Math.min(usage.completion_tokens, written + defaultTokens.count(text));
+          yield chunk([{ index, delta, finish_reason: null }], every ? usageSoFar(usage, written) : undefined);
+          unfinished.push(choice);
+          continue;
+        }
+        const last = unfinished.length === 0 && turn === open.length - 1;
+        const counted =
+          last && (every || style.usage === "last") ? usage : every ? usageSoFar(usage, written) : undefined;
+        yield chunk([{ index, delta: {}, finish_reason: completion.finishReason }], counted);
       }
-      const last = index === completions.length - 1;
-      const counted =
-        last && (every || style.usage === "last") ? usage : every ? usageSoFar(usage, written) : undefined;
-      yield chunk([{ index, delta: {}, finish_reason: completion.finishReason }], counted);
+      open = unfinished;
     }
     if (style.usage === "final-empty") yield chunk([], usage);
   } catch (error) {
@@ -94,8 +104,8 @@ function* deltas(
 
 function* slices(text: string): Generator<string> {
   const { ends } = defaultTokens.measure(text);
-  for (let at = 0, start = 0; start < text.length; at += wordsPerDelta) {
-    const end = ends[Math.min(at + wordsPerDelta, ends.length) - 1] ?? text.length;
+  for (let index = 0, start = 0; start < text.length; index += wordsPerDelta) {
+    const end = ends[Math.min(index + wordsPerDelta, ends.length) - 1] ?? text.length;
     yield text.slice(start, end);
     start = end;
   }

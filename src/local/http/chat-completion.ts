@@ -58,11 +58,11 @@ export function complete(draft: ChatDraft, { maxTokens, thinkingBudget, stop }: 
 }
 
 function firstStop(text: string, stop: readonly string[]): number {
-  const found = stop.map((sequence) => text.indexOf(sequence)).filter((at) => at >= 0);
+  const found = stop.map((sequence) => text.indexOf(sequence)).filter((index) => index >= 0);
   return Math.min(text.length, ...found);
 }
 
-/** As many whole words of a text as its first `maxTokens` tokens hold. */
+/** Cuts a text to the whole words within its first `maxTokens` tokens. */
 function firstTokens(text: string, maxTokens: number): { text: string; tokens: number; cut: boolean } {
   const { ends, tokens } = defaultTokens.measure(text);
   const last = tokens.findLastIndex((count) => count <= maxTokens);

@@ -18,9 +18,9 @@ const imageTokens = 256;
 
 type Request = z.output<typeof ChatRequest>;
 
-/** What a caller may ask for that the contract has no field for. */
-export interface ChatWishes extends Pick<ChatPrompt, "toolChoice" | "schema"> {
-  /** Where a stream reports its tokens. Default: as the faults say. */
+/** Request settings that the contract has no field for. */
+export interface ChatWishes extends Pick<ChatPrompt, "toolChoice" | "parallelToolCalls" | "schema"> {
+  /** Place at which a stream reports its tokens. Default: that of the faults. */
   readonly usage?: "final-empty" | "none";
 }
 

@@ -25,7 +25,7 @@ export async function serveEmbeddings(
   let tokens = 0;
   for (const text of texts) {
     const count = defaultTokens.count(text);
-    if (count > limit) throw new RequestFailure("too-large", `input must have less than ${limit} tokens`);
+    if (count > limit) throw new RequestFailure("too-large", `input must have at most ${limit} tokens`);
     tokens += count;
     await pause();
   }

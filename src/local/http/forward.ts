@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { optionsOf } from "../../core/options.js";
+import { optionsOf, secret, secretOption } from "../../core/options.js";
 import { RequestFailure } from "../failure/request-failure.js";
 
 export interface ForwardTarget {
@@ -13,20 +13,17 @@ export interface ForwardTarget {
 
 const forwardTarget = optionsOf<ForwardTarget>()({
   baseUrl: z.string().regex(/^https?:\/\/\S+$/, "must be an http(s) address"),
-  apiKey: z
-    .string()
-    .regex(/^[\x21-\x7e]+$/, "must be visible ASCII characters")
-    .optional(),
+  apiKey: secret(secretOption().regex(/^[\x21-\x7e]*$/, "must be visible ASCII characters")).optional(),
   model: z.string().min(1).optional(),
 });
 
 /** Operations that another service carries out. What is asked of it has passed every check of this one. */
 export interface Forwarding {
-  /** Where embeddings go. Default: the built-in engine. */
+  /** Service for embeddings. Default: the built-in engine. */
   readonly embeddings?: ForwardTarget;
-  /** Where reranking goes. Default: the built-in engine. */
+  /** Service for reranking. Default: the built-in engine. */
   readonly rerank?: ForwardTarget;
-  /** Where chat goes. Default: the built-in engine. */
+  /** Service for chat. Default: the built-in engine. */
   readonly chat?: ForwardTarget;
 }
 

@@ -32,7 +32,7 @@ interface Bucket {
   active: number;
 }
 
-/** What is counted in each minute, and how its refusal is called. */
+/** Quantities that are counted in each minute, with the name of each one's refusal. */
 const minuteLimits = [
   { counted: "requests", option: "requestsPerMinute", kind: "requests-per-minute", called: "RPM" },
   { counted: "tokens", option: "tokensPerMinute", kind: "tokens-per-minute", called: "TPM" },
@@ -44,7 +44,7 @@ const nothing = { requests: 0, tokens: 0 };
 /** An admitted request. */
 export interface Admission {
   readonly headers: Readonly<Record<string, string>>;
-  /** Says that the request is over; to be called once. */
+  /** Marks the end of the request; to be called once. */
   readonly release: () => void;
 }
 

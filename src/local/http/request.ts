@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isRecord } from "../../core/json.js";
-import { readBody } from "../../network/request-body.js";
+import { type BodyProblem, readBody } from "../../network/request-body.js";
 import { invalidRequest, RequestFailure } from "../failure/request-failure.js";
 
 /** The key of who sends `Authorization: Bearer <key>` with one of the keys; refuses all others with 401. */
@@ -16,7 +16,7 @@ function unauthorized(message: string): RequestFailure {
   return new RequestFailure("unauthorized", message, { headers: { "www-authenticate": "Bearer" } });
 }
 
-/** Equal lengths for the comparison, whatever was sent. */
+/** Hashes a text, so that any two compared values have equal lengths. */
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
@@ -31,7 +31,7 @@ export function checkContentType(header: string | undefined): void {
 
 /** Query parameters that are numbers. */
 const numbers: ReadonlySet<string> = new Set(["page_num", "page_size"]);
-/** Query parameters that may stand more than once. */
+/** Query parameters that may be repeated. */
 const lists: ReadonlySet<string> = new Set(["filter.task_ids"]);
 
 /**
@@ -69,8 +69,7 @@ export async function readJsonObject(
 
 async function readText(request: Request, maxBytes: number): Promise<string> {
   const body = await readBody(request, maxBytes);
-  // The rest is not read, so that nothing can follow on this connection.
-  if (!body) throw bodyTooLarge(maxBytes);
+  if ("problem" in body) throw bodyRefused(body);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(body);
   } catch {
@@ -78,7 +77,13 @@ async function readText(request: Request, maxBytes: number): Promise<string> {
   }
 }
 
-function bodyTooLarge(maxBytes: number): Error {
-  const message = `The request body must have at most ${maxBytes} bytes`;
-  return new RequestFailure("too-large", message, { headers: { connection: "close" } });
+const bodyFailures = { "too-large": "too-large", encoding: "media-type", damaged: "invalid" } as const;
+
+function bodyRefused({ problem, message }: BodyProblem): Error {
+  // The rest is not read, so that nothing can follow on this connection.
+  return new RequestFailure(
+    bodyFailures[problem],
+    message,
+    problem === "damaged" ? {} : { headers: { connection: "close" } },
+  );
 }

@@ -33,7 +33,7 @@ export async function rank(
 ): Promise<Ranking | { readonly response: Response }> {
   const queryTokens = defaultTokens.count(request.query);
   if (model.maxInputTokens !== undefined && queryTokens > model.maxInputTokens) {
-    throw new RequestFailure("too-large", `query must have less than ${model.maxInputTokens} tokens`);
+    throw new RequestFailure("too-large", `query must have at most ${model.maxInputTokens} tokens`);
   }
   const pause = pauses(signal);
   let tokens = queryTokens;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ModelInfo } from "../../contract/catalogue.js";
 import { chat, ChatRequest, maxOutputTokens, Message } from "../../contract/chat.js";
-import type { OpenAiChatRequest } from "../../contract/neighbours/openai-chat.js";
+import type { OpenAiChatRequest } from "../../dialects/openai-chat.js";
 import { violations } from "../../contract/operation.js";
 import { invalidFields } from "../failure/request-failure.js";
 import { serveChat, type ChatWishes } from "../http/chat-route.js";
@@ -102,7 +102,13 @@ function withoutForeignFields(
 }
 
 /** The part of the request that the contract has no field for. */
-function wishesOf({ tool_choice, tools, response_format, stream_options }: OpenAiChatRequest): ChatWishes {
+function wishesOf({
+  tool_choice,
+  parallel_tool_calls: parallel,
+  tools,
+  response_format,
+  stream_options,
+}: OpenAiChatRequest): ChatWishes {
   const schema = response_format?.type === "json_schema" ? (response_format.json_schema.schema ?? {}) : undefined;
   const choice =
     typeof tool_choice === "object" && tool_choice?.type === "allowed_tools"
@@ -119,6 +125,7 @@ function wishesOf({ tool_choice, tools, response_format, stream_options }: OpenA
   return {
     ...(schema && { schema }),
     ...(toolChoice && toolChoice !== "auto" && { toolChoice }),
+    ...(typeof parallel === "boolean" && { parallelToolCalls: parallel }),
     usage: stream_options?.include_usage === true ? "final-empty" : "none",
   };
 }

@@ -1,5 +1,6 @@
-import type { OpenAiEmbeddingsRequest } from "../../contract/neighbours/openai-embeddings.js";
-import { openAiMaxInputs } from "../../contract/neighbours/openai-embeddings.js";
+import { randomUUID } from "node:crypto";
+import type { OpenAiEmbeddingsRequest } from "../../dialects/openai-embeddings.js";
+import { openAiMaxInputs } from "../../dialects/openai-embeddings.js";
 import { textOfTokens } from "../../text/tokens/tokens.js";
 import { invalidRequest } from "../failure/request-failure.js";
 import { serveEmbeddings } from "../http/embeddings-route.js";
@@ -7,7 +8,10 @@ import type { RouteContext } from "../route.js";
 import type { NeighbourReply } from "./neighbour-route.js";
 
 /** Embeds texts, or texts that come as tokens, in batches as large as OpenAI takes. */
-export function serveOpenAiEmbeddings(body: OpenAiEmbeddingsRequest, context: RouteContext): Promise<NeighbourReply> {
+export async function serveOpenAiEmbeddings(
+  body: OpenAiEmbeddingsRequest,
+  context: RouteContext,
+): Promise<NeighbourReply> {
   const { encoding_format, dimensions } = body;
   const texts = textsOf(body.input);
   const empty = texts.indexOf("");
@@ -16,7 +20,7 @@ export function serveOpenAiEmbeddings(body: OpenAiEmbeddingsRequest, context: Ro
   if (dimensions && own !== undefined && dimensions > own) {
     throw invalidRequest(`dimensions: is ${dimensions}, ${context.model.id} makes at most ${own}`, "dimensions");
   }
-  return serveEmbeddings(
+  const reply = await serveEmbeddings(
     {
       model: body.model,
       input: texts,
@@ -25,6 +29,8 @@ export function serveOpenAiEmbeddings(body: OpenAiEmbeddingsRequest, context: Ro
     },
     { ...context, maxBatchTexts: openAiMaxInputs },
   );
+  // OpenAI's replies have no id, and clients of Mistral's do not read one without it.
+  return "json" in reply ? { ...reply, json: { id: `embd-${randomUUID()}`, ...(reply.json as object) } } : reply;
 }
 
 function textsOf(input: OpenAiEmbeddingsRequest["input"]): string[] {

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { ModelInfo } from "../../contract/catalogue.js";
 import type { Message } from "../../contract/chat.js";
-import type { OpenAiMessage } from "../../contract/neighbours/openai-chat.js";
+import type { OpenAiMessage } from "../../dialects/openai-chat.js";
 import type { Violation } from "../../contract/operation.js";
 import { renderToolCall, renderToolResponse } from "../../text/prompt/tool-messages.js";
 import { invalidFields } from "../failure/request-failure.js";

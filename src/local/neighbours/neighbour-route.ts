@@ -11,7 +11,7 @@ import { ignoredFields, writtenFields } from "./ignored-fields.js";
 export type NeighbourReply = RouteReply & { readonly ignored?: readonly string[] };
 
 export interface NeighbourSettings<Body extends z.ZodType> {
-  /** The operation that it comes to, under whose name faults are set. */
+  /** Operation that it is translated to, whose faults apply. */
   readonly name: OperationName;
   readonly method?: "GET" | "POST";
   readonly path: string;

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { OpenAiChatRequest } from "../../contract/neighbours/openai-chat.js";
-import { OpenAiEmbeddingsRequest } from "../../contract/neighbours/openai-embeddings.js";
-import { NeighbourRerankRequest, TextsRerankRequest } from "../../contract/neighbours/rerank.js";
+import { CohereChatRequest, CohereEmbedRequest } from "../../dialects/cohere-requests.js";
+import { OpenAiChatRequest } from "../../dialects/openai-chat.js";
+import { OpenAiEmbeddingsRequest } from "../../dialects/openai-embeddings.js";
+import { NeighbourRerankRequest, TextsRerankRequest } from "../../dialects/rerank-requests.js";
 import type { Route } from "../route.js";
 import { neighbourRoute } from "./neighbour-route.js";
 
@@ -17,6 +18,20 @@ export const neighbourRoutes: readonly Route[] = [
     body: OpenAiChatRequest,
     models: ["llm", "vlm"],
     load: async () => (await import("./chat.js")).serveOpenAiChat,
+  }),
+  neighbourRoute({
+    name: "chat",
+    path: "/v2/chat",
+    body: CohereChatRequest,
+    models: ["llm", "vlm"],
+    load: async () => (await import("./cohere-chat.js")).serveCohereChat,
+  }),
+  neighbourRoute({
+    name: "embeddings",
+    path: "/v2/embed",
+    body: CohereEmbedRequest,
+    models: ["embedding"],
+    load: async () => (await import("./cohere-embed.js")).serveCohereEmbed,
   }),
   neighbourRoute({
     name: "embeddings",

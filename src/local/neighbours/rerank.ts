@@ -1,4 +1,4 @@
-import type { NeighbourRerankRequest, TextsRerankRequest } from "../../contract/neighbours/rerank.js";
+import type { NeighbourRerankRequest, TextsRerankRequest } from "../../dialects/rerank-requests.js";
 import { invalidFields } from "../failure/request-failure.js";
 import { rank, type Ranking } from "../http/rerank-route.js";
 import type { RouteContext } from "../route.js";

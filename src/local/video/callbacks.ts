@@ -11,7 +11,7 @@ import {
 } from "../../network/addresses.js";
 import type { Faults } from "../faults/faults.js";
 
-/** A change of a task's status, to be told. */
+/** A change of a task's status to report. */
 export interface Announcement {
   readonly taskId: string;
   readonly status: VideoStatus;
@@ -20,7 +20,7 @@ export interface Announcement {
   readonly body: unknown;
 }
 
-/** Sends callbacks, and does to them what the faults say. */
+/** Sends callbacks, with the injected faults. */
 export class CallbackSender {
   readonly #faults: Faults;
   readonly #delivery: Delivery;
@@ -32,7 +32,7 @@ export class CallbackSender {
     this.#delivery = delivery;
   }
 
-  /** Never fails: nobody is there to hear of it. */
+  /** Never fails, since no caller awaits it. */
   send(announcement: Announcement): void {
     const { taskId, status } = announcement;
     const { callbacks, callbackProbability } = this.#faults.settings.video;
@@ -81,7 +81,7 @@ export class CallbackSender {
   }
 }
 
-/** How long a receiver may take to answer, on the wall clock. */
+/** Maximum time for a receiver to answer, on the wall clock. */
 const answerMs = 5000;
 /** Waits between attempts, on the wall clock. */
 const gapsMs = [1000, 3000];
@@ -113,7 +113,7 @@ function isDelivered(url: URL, body: string, { mayReach, signal }: Delivery): Pr
       resolve(statusCode >= 200 && statusCode < 300);
       outgoing.destroy();
     });
-    // Also after the answer: what breaks then is of no more interest.
+    // The listener stays after the answer, to ignore later errors.
     outgoing.on("error", () => resolve(false));
     outgoing.end(body);
   });
@@ -125,8 +125,8 @@ export interface CallbackSettings {
 }
 
 /**
- * Which addresses callbacks may go to. Whoever may create tasks makes this machine send requests: they must not become a
- * way into the network that it stands in. Pure.
+ * Decides which addresses callbacks may reach. Clients that create tasks make this machine send requests, which must not
+ * become a way into its network. Pure.
  *
  * @param listensOn the host that the service was started on
  */

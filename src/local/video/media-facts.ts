@@ -1,4 +1,4 @@
-import { imageFacts } from "../../contract/image-header.js";
+import { imageFacts } from "../../media/image-header.js";
 import type { MediaFacts } from "../../contract/media.js";
 
 /** Facts about the medium in a `data:` address; `undefined` for other addresses, which are not fetched. Pure. */
@@ -14,16 +14,16 @@ export function dataFacts(kind: "image" | "audio", url: string): MediaFacts | un
 function wav(bytes: Buffer): MediaFacts | undefined {
   if (bytes.toString("latin1", 0, 4) !== "RIFF" || bytes.toString("latin1", 8, 12) !== "WAVE") return undefined;
   let bytesPerSecond = 0;
-  for (let at = 12; at + 8 <= bytes.length;) {
-    const name = bytes.toString("latin1", at, at + 4);
-    const size = bytes.readUInt32LE(at + 4);
-    if (name === "fmt " && at + 20 <= bytes.length) bytesPerSecond = bytes.readUInt32LE(at + 16);
+  for (let index = 12; index + 8 <= bytes.length;) {
+    const name = bytes.toString("latin1", index, index + 4);
+    const size = bytes.readUInt32LE(index + 4);
+    if (name === "fmt " && index + 20 <= bytes.length) bytesPerSecond = bytes.readUInt32LE(index + 16);
     if (name === "data") {
       // Encoders that write to a pipe say 0 or the largest number.
-      const data = Math.min(size === 0 ? Number.POSITIVE_INFINITY : size, bytes.length - at - 8);
+      const data = Math.min(size === 0 ? Number.POSITIVE_INFINITY : size, bytes.length - index - 8);
       return { format: "wav", ...(bytesPerSecond > 0 && { durationSeconds: data / bytesPerSecond }) };
     }
-    at += 8 + size + (size % 2);
+    index += 8 + size + (size % 2);
   }
   return { format: "wav" };
 }
@@ -39,20 +39,20 @@ const rateDivisors = [4, 0, 2, 1] as const;
 
 /** Walks the frames: a rate that varies is counted right. */
 function mp3(bytes: Buffer): MediaFacts | undefined {
-  let at = 0;
+  let position = 0;
   if (bytes.toString("latin1", 0, 3) === "ID3" && bytes.length >= 10) {
     // Four bytes of seven bits each.
     const size = [6, 7, 8, 9].reduce((sum, index) => sum * 128 + (bytes.readUInt8(index) & 0x7f), 0);
-    at = 10 + size + ((bytes.readUInt8(5) & 0x10) === 0 ? 0 : 10);
+    position = 10 + size + ((bytes.readUInt8(5) & 0x10) === 0 ? 0 : 10);
   }
   let seconds = 0;
   let frames = 0;
-  while (at + 4 <= bytes.length) {
-    const frame = mp3Frame(bytes.readUInt32BE(at));
+  while (position + 4 <= bytes.length) {
+    const frame = mp3Frame(bytes.readUInt32BE(position));
     if (frame === undefined) break;
     seconds += frame.seconds;
     frames++;
-    at += frame.length;
+    position += frame.length;
   }
   return frames === 0 ? undefined : { format: "mp3", durationSeconds: seconds };
 }

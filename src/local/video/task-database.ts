@@ -12,7 +12,7 @@ export interface KeptTask {
 
 /** Keeps the tasks of one service in a file, from one run of it to the next. */
 export interface TaskDatabase {
-  /** Where the clock of the service stands now: it went on meanwhile. */
+  /** Current time of the service's clock, which continued meanwhile. */
   readonly startSeconds: number;
   /** Tasks of earlier runs, oldest first. */
   readonly kept: readonly KeptTask[];
@@ -38,7 +38,7 @@ interface ClockRow {
 /** Tells these files from others, in SQLite's own header field: "cwvt". */
 const applicationId = 0x63_77_76_74;
 const version = 1;
-/** How long a service that is just ending may take to let go of the file. */
+/** Time that an ending service has to release the file. */
 const lockTimeoutMs = 250;
 
 const schema = `

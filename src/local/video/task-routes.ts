@@ -58,7 +58,7 @@ export function serveVideoTaskList(
   const ids = request["filter.task_ids"];
   const status = request["filter.status"];
   const model = request["filter.model"];
-  // As services of this shape do: a tier that is not asked for stays invisible.
+  // Services of this shape hide tasks of tiers that were not requested.
   const tier = request["filter.service_tier"] ?? "default";
   const now = clock.nowSeconds();
   const found = tasks

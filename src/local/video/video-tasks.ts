@@ -61,7 +61,7 @@ export interface VideoTasksParts {
   readonly clock: ServiceClock;
   readonly faults: Faults;
   readonly mayCall: MayReach;
-  /** Address of the service, known once it listens. */
+  /** Address of the service, set once it listens. */
   readonly baseUrl: () => string;
   /** Keeps tasks from one run of the service to the next. */
   readonly database: TaskDatabase | undefined;
@@ -131,7 +131,7 @@ export class VideoTasks {
     return task;
   }
 
-  /** `undefined` when there is none, or its record has been removed. */
+  /** Returns `undefined` for an unknown task and after its record was removed. */
   get(id: string): VideoTask | undefined {
     const task = this.#tasks.get(id);
     return task === undefined || isForgotten(task, this.#parts.clock.nowSeconds()) ? undefined : task;

@@ -5,35 +5,45 @@ import type { AnswerEvent } from "../../core/types.js";
 import type { Conversation } from "../../knowledge-base/conversation.js";
 import { Refusal } from "../guard/refusal.js";
 import { answerEvents } from "./answer-events.js";
+import { checkApprovals } from "./approvals.js";
+import { pageFields } from "./request-fields.js";
 import { filterField, questionField } from "./questions.js";
 import { type Reply, route, type RouteContext } from "./route.js";
 import { type ConversationInfo, wireConversation, wireExchange } from "./to-wire.js";
 import { WireConversation, type WireEvent, WireWholeConversation } from "./wire.js";
 
-const id = z.string().min(1).max(200).describe("Of the conversation");
+const id = z
+  .string()
+  .min(1)
+  .max(200)
+  .describe("Of the conversation")
+  .meta({ examples: ["0b2f6f0e-6a2e-4d8e-9a55-0f5f3c1d2e3f"] });
 const asked = { question: questionField, filter: filterField };
 
 export const conversationRoutes = [
   route({
     method: "GET",
     path: "/api/conversations",
-    summary: "The conversations, those with the last question first",
-    request: z.strictObject({}),
-    reply: z.object({ conversations: z.array(WireConversation) }),
-    serve: async (_, { documents, access }) => {
+    operation: "listConversations",
+    summary: "The conversations, those with the last question first, a page at a time",
+    request: z.strictObject(pageFields(1000)),
+    reply: z.object({ conversations: z.array(WireConversation), total: z.int() }),
+    serve: async ({ offset, limit }, { documents, access }) => {
       const conversations = await documents.conversations(given({ owner: access.owner }));
-      return { json: { conversations: conversations.map(wireConversation) } };
+      const shown = conversations.slice(offset, offset + limit).map(wireConversation);
+      return { json: { conversations: shown, total: conversations.length } };
     },
   }),
   route({
     method: "POST",
     path: "/api/conversations",
+    operation: "beginConversation",
     summary: "Begin a conversation with a question; the first event has its id",
     request: z.strictObject(asked),
     reply: "events",
     serve({ question, filter }, context) {
-      const conversation = open(context, randomUUID());
-      return start(context, conversation, { question, position: 1 }, (signal) =>
+      const conversation = openConversation(context, randomUUID());
+      return startQuestion(context, conversation, { question, position: 1 }, (signal) =>
         conversation.ask(question, { ...context.ask, signal, ...given({ filter }) }),
       );
     },
@@ -41,11 +51,12 @@ export const conversationRoutes = [
   route({
     method: "GET",
     path: "/api/conversations/{id}",
+    operation: "getConversation",
     summary: "A conversation with its questions and answers",
     request: z.strictObject({ id }),
     reply: WireWholeConversation,
     async serve(fields, context) {
-      const { conversation, info } = await existing(context, fields.id);
+      const { conversation, info } = await existingConversation(context, fields.id);
       const running = context.answers.get(answerName(context, fields.id))?.isRunning ?? false;
       const history = (await conversation.exchanges()).map(wireExchange);
       return { json: { ...wireConversation(info), running, history } };
@@ -54,37 +65,48 @@ export const conversationRoutes = [
   route({
     method: "PATCH",
     path: "/api/conversations/{id}",
+    operation: "renameConversation",
     summary: "Give a conversation another title",
-    request: z.strictObject({ id, title: z.string().regex(/\S/, "must not be blank").max(500) }),
+    request: z.strictObject({
+      id,
+      title: z
+        .string()
+        .regex(/\S/, "must not be blank")
+        .max(500)
+        .meta({ examples: ["Expiry of keys"] }),
+    }),
     reply: WireConversation,
     async serve(fields, context) {
-      const { conversation } = await existing(context, fields.id);
+      const { conversation } = await existingConversation(context, fields.id);
       await conversation.rename(fields.title);
-      return { json: wireConversation((await existing(context, fields.id)).info) };
+      return { json: wireConversation((await existingConversation(context, fields.id)).info) };
     },
   }),
   route({
     method: "DELETE",
     path: "/api/conversations/{id}",
+    operation: "deleteConversation",
     summary: "Delete a conversation",
     request: z.strictObject({ id }),
     reply: "nothing",
     async serve(fields, context) {
-      const { conversation } = await existing(context, fields.id);
+      const { conversation } = await existingConversation(context, fields.id);
       context.answers.get(answerName(context, fields.id))?.stop();
       await conversation.delete();
+      context.audit({ event: "deletion", conversation: fields.id });
       return { nothing: true };
     },
   }),
   route({
     method: "POST",
     path: "/api/conversations/{id}/questions",
+    operation: "askInConversation",
     summary: "Ask the next question of a conversation",
     request: z.strictObject({ id, ...asked }),
     reply: "events",
     async serve({ id: which, question, filter }, context) {
-      const { conversation, info } = await existing(context, which);
-      return start(context, conversation, { question, position: info.exchanges + 1 }, (signal) =>
+      const { conversation, info } = await existingConversation(context, which);
+      return startQuestion(context, conversation, { question, position: info.exchanges + 1 }, (signal) =>
         conversation.ask(question, { ...context.ask, signal, ...given({ filter }) }),
       );
     },
@@ -92,12 +114,13 @@ export const conversationRoutes = [
   route({
     method: "POST",
     path: "/api/conversations/{id}/regenerate",
+    operation: "regenerateAnswer",
     summary: "Answer the last question anew; the old answer stays until the new one is whole",
     request: z.strictObject({ id, filter: filterField }),
     reply: "events",
     async serve({ id: which, filter }, context) {
-      const { conversation } = await existing(context, which);
-      return start(context, conversation, (await conversation.exchanges()).at(-1), (signal) =>
+      const { conversation } = await existingConversation(context, which);
+      return startQuestion(context, conversation, (await conversation.exchanges()).at(-1), (signal) =>
         conversation.regenerate({ ...context.ask, signal, ...given({ filter }) }),
       );
     },
@@ -105,14 +128,19 @@ export const conversationRoutes = [
   route({
     method: "POST",
     path: "/api/conversations/{id}/approvals",
+    operation: "decideCalls",
     summary: "Allow or refuse calls that wait, and go on with their answer",
     request: z.strictObject({
       id,
-      approvals: z.record(z.string(), z.boolean()).describe("By approvalId; with none, what was decided before holds"),
+      approvals: z
+        .record(z.string(), z.boolean())
+        .describe("By approvalId; with none, what was decided before holds")
+        .meta({ examples: [{ "call-1": true }] }),
     }),
     reply: "events",
     async serve({ id: which, approvals }, context) {
-      const { conversation } = await existing(context, which);
+      const { conversation } = await existingConversation(context, which);
+      checkApprovals(approvals, which, context);
       const { answer } = context.ask;
       const exchange = (await conversation.exchanges()).findLast(({ waiting }) => waiting);
       return start(context, conversation, exchange, (signal) =>
@@ -123,15 +151,25 @@ export const conversationRoutes = [
   route({
     method: "POST",
     path: "/api/conversations/{id}/branch",
+    operation: "branchConversation",
     summary: "Ask another question after the first exchanges of a conversation, in a new one",
-    request: z.strictObject({ id, exchanges: z.int().min(0).describe("How many of them stay"), ...asked }),
+    request: z.strictObject({
+      id,
+      exchanges: z
+        .int()
+        .min(0)
+        .describe("How many of them stay")
+        .meta({ examples: [1] }),
+      ...asked,
+    }),
     reply: "events",
     async serve({ id: which, exchanges, question, filter }, context) {
-      const from = await existing(context, which);
+      const from = await existingConversation(context, which);
       const newId = randomUUID();
-      const conversation = exchanges === 0 ? open(context, newId) : await from.conversation.branch(newId, exchanges);
+      const conversation =
+        exchanges === 0 ? openConversation(context, newId) : await from.conversation.branch(newId, exchanges);
       const position = Math.min(exchanges, from.info.exchanges) + 1;
-      return start(context, conversation, { question, position }, (signal) =>
+      return startQuestion(context, conversation, { question, position }, (signal) =>
         conversation.ask(question, { ...context.ask, signal, ...given({ filter }) }),
       );
     },
@@ -139,6 +177,7 @@ export const conversationRoutes = [
   route({
     method: "GET",
     path: "/api/conversations/{id}/events",
+    operation: "followAnswer",
     summary: "Follow the answer that is being made, or was a moment ago, from its beginning",
     request: z.strictObject({
       id,
@@ -146,7 +185,7 @@ export const conversationRoutes = [
     }),
     reply: "events",
     async serve({ id: which, after }, context) {
-      await existing(context, which);
+      await existingConversation(context, which);
       const answer = context.answers.get(answerName(context, which));
       if (!answer) throw new Refusal(404, "not-running", "No answer of this conversation is being made");
       return { events: answer.follow(after + 1) };
@@ -155,11 +194,12 @@ export const conversationRoutes = [
   route({
     method: "POST",
     path: "/api/conversations/{id}/stop",
+    operation: "stopAnswer",
     summary: "Stop the answer that is being made; it is kept as far as it came",
     request: z.strictObject({ id }),
     reply: z.object({ stopped: z.boolean().describe("False when none was being made") }),
     async serve({ id: which }, context) {
-      await existing(context, which);
+      await existingConversation(context, which);
       const answer = context.answers.get(answerName(context, which));
       const stopped = answer?.isRunning ?? false;
       answer?.stop();
@@ -171,26 +211,33 @@ export const conversationRoutes = [
 
 type Holding = Pick<RouteContext, "documents" | "access">;
 
-function open({ documents, access }: Holding, which: string): Conversation {
+/** A conversation of the caller's, new or not. */
+export function openConversation({ documents, access }: Holding, which: string): Conversation {
   return documents.conversation({ id: which, ...given({ owner: access.owner }) });
 }
 
-/** @throws Refusal (404) for one that there is not, or that somebody else began: the caller learns no more of it. */
-async function existing(
+/** @throws Refusal (404) for one that does not exist or belongs to somebody else: the caller cannot tell which. */
+export async function existingConversation(
   context: Holding,
   which: string,
 ): Promise<{ readonly conversation: Conversation; readonly info: ConversationInfo }> {
   const info = await context.documents.conversation({ id: which }).info();
-  if (info && info.owner === context.access.owner) return { conversation: open(context, which), info };
+  if (info && info.owner === context.access.owner) return { conversation: openConversation(context, which), info };
   throw new Refusal(404, "not-found", "There is no such conversation");
 }
 
-/** Name of the answer of a conversation that is being made. */
+/** Name of a conversation's answer that is under way. */
 export function answerName({ accessName }: Pick<RouteContext, "accessName">, which: string): string {
   return `${accessName} ${which}`;
 }
 
-/** Starts an answer, and follows it: it goes on when its reader leaves. */
+/** Starts the answer to a question, and records that it was asked. */
+function startQuestion(...[context, conversation, exchange, answer]: Parameters<typeof start>): Reply {
+  context.audit({ event: "question", conversation: conversation.id, ...given({ text: exchange?.question }) });
+  return start(context, conversation, exchange, answer);
+}
+
+/** Starts an answer, and follows it: it continues when its reader leaves. */
 function start(
   context: RouteContext,
   { id: which }: Conversation,

@@ -2,11 +2,17 @@ import { z } from "zod";
 import { given } from "../../core/given.js";
 import type { Document } from "../../core/types.js";
 import { placeInDocument } from "../../text/blocks/places.js";
+import { hasRole } from "../access.js";
 import { Refusal } from "../guard/refusal.js";
+import { pageFields } from "./request-fields.js";
 import { route } from "./route.js";
 import { WireDocument, WireExcerpt, WireStatistics, WireStatus } from "./wire.js";
 
-const uri = z.string().min(1).describe("Address of the document");
+const uri = z
+  .string()
+  .min(1)
+  .describe("Address of the document")
+  .meta({ examples: ["file:///docs/keys.md"] });
 const offset = z.coerce.number().int().min(0);
 const maxExcerptCharacters = 200_000;
 
@@ -14,18 +20,19 @@ export const documentRoutes = [
   route({
     method: "GET",
     path: "/api/status",
+    operation: "getStatus",
     summary: "Name and size of the collection, and what the caller may do",
     request: z.strictObject({}),
     reply: WireStatus,
     async serve(_, { kb, documents, access, title, uploads }) {
-      const { mayWrite = false } = access;
       const counts = access.filter === undefined ? await kb.store.counts() : counted(await documents.documents());
       return {
         json: {
           title,
           documents: counts.documents,
           chunks: counts.chunks,
-          mayWrite,
+          mayWrite: hasRole(access, "manage"),
+          chatModel: kb.hasChatModel,
           ...given({ uploads: uploads?.limitsFor(access) }),
         },
       };
@@ -34,6 +41,7 @@ export const documentRoutes = [
   route({
     method: "GET",
     path: "/api/statistics",
+    operation: "getStatistics",
     summary: "Figures of the documents that the caller may see, in all and by what they were read from",
     request: z.strictObject({}),
     reply: WireStatistics,
@@ -46,19 +54,24 @@ export const documentRoutes = [
   route({
     method: "GET",
     path: "/api/documents",
+    operation: "listDocuments",
     summary: "The documents in order of their addresses, a page at a time",
     request: z.strictObject({
-      search: z.string().max(500).default("").describe("Only those with this text in title or address"),
-      offset: offset.default(0),
-      limit: z.coerce.number().int().min(1).max(1000).default(100),
+      search: z
+        .string()
+        .max(500)
+        .default("")
+        .describe("Only those with this text in title or address")
+        .meta({ examples: ["keys"] }),
+      ...pageFields(100),
     }),
     reply: z.object({ documents: z.array(WireDocument), total: z.int() }),
     async serve({ search, offset: from, limit }, { documents }) {
       const wanted = search.toLowerCase();
       const all = await documents.documents();
-      const found = all.filter(({ title = "", uri: each }) => `${title}\n${each}`.toLowerCase().includes(wanted));
-      const shown = found.slice(from, from + limit).map(({ uri: each, title, source, chunks }) => ({
-        uri: each,
+      const found = all.filter(({ title = "", uri: address }) => `${title}\n${address}`.toLowerCase().includes(wanted));
+      const shown = found.slice(from, from + limit).map(({ uri: address, title, source, chunks }) => ({
+        uri: address,
         ...given({ title, source }),
         chunks,
       }));
@@ -68,11 +81,13 @@ export const documentRoutes = [
   route({
     method: "DELETE",
     path: "/api/documents",
+    operation: "deleteDocument",
     summary: "Delete a document; its file is untouched, unless it was uploaded",
     request: z.strictObject({ uri }),
     reply: z.object({ documents: z.int(), chunks: z.int() }),
-    async serve({ uri: which }, { documents, access, uploads }) {
-      if (access.mayWrite !== true) throw new Refusal(403, "forbidden", "Documents may not be deleted here");
+    async serve({ uri: which }, { documents, access, uploads, audit }) {
+      if (!hasRole(access, "manage")) throw new Refusal(403, "forbidden", "Documents may not be deleted here");
+      audit({ event: "deletion", uri: which });
       const deleted = await documents.deleteDocuments([which]);
       await uploads?.forget(which, access);
       return { json: deleted };
@@ -81,6 +96,7 @@ export const documentRoutes = [
   route({
     method: "GET",
     path: "/api/passages",
+    operation: "getPassage",
     summary: "A passage in its document, with the text around it",
     request: z.strictObject({
       uri,
@@ -95,15 +111,16 @@ export const documentRoutes = [
         .describe("Characters on each side"),
     }),
     reply: WireExcerpt,
-    async serve({ uri: which, start, end = start, around }, { documents }) {
+    async serve({ uri: which, start, end = start, around }, { documents, audit }) {
       const document = await documents.document(which);
       if (!document) throw new Refusal(404, "not-found", "There is no such document");
+      audit({ event: "document", uri: which });
       return { json: excerptOf(document, { start, end: Math.max(start, end) }, around) };
     },
   }),
 ];
 
-/** The text around a passage, as far as whole code points go. Pure. */
+/** The text around a passage, cut at whole code points. Pure. */
 export function excerptOf(
   { uri: address, title, mediaType, text, anchors = [] }: Document,
   passage: { readonly start: number; readonly end: number },
@@ -123,14 +140,14 @@ export function excerptOf(
     text: text.slice(from, to),
     from,
     length: text.length,
-    pages: pages.filter(({ start: at }) => at >= from && at < to),
+    pages: pages.filter(({ start: index }) => index >= from && index < to),
   };
 }
 
-/** An offset that splits no pair of surrogates. */
-function wholeCharacter(text: string, at: number): number {
-  const isInPair = /[\uDC00-\uDFFF]/.test(text.charAt(at)) && /[\uD800-\uDBFF]/.test(text.charAt(at - 1));
-  return isInPair ? at - 1 : at;
+/** Moves an offset so that it splits no surrogate pair. */
+function wholeCharacter(text: string, index: number): number {
+  const isInPair = /[\uDC00-\uDFFF]/.test(text.charAt(index)) && /[\uD800-\uDBFF]/.test(text.charAt(index - 1));
+  return isInPair ? index - 1 : index;
 }
 
 function counted(documents: readonly { readonly chunks: number }[]) {

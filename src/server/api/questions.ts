@@ -1,26 +1,32 @@
+import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import type { Filter } from "../../core/filter.js";
 import { given } from "../../core/given.js";
 import { answerEvents } from "./answer-events.js";
-import { consideredIn } from "./considered.js";
+import { consideredIn } from "./considered-passages.js";
 import { type NumberedEvents, route } from "./route.js";
 import { wirePassage } from "./to-wire.js";
 import { type WireEvent, WireConsidered, WirePassage } from "./wire.js";
 
-/** Long enough for a pasted letter; what a model can take is checked when it is asked. */
+/** Long enough for a pasted letter; the model's own limit is checked when it is asked. */
 const maxQuestionCharacters = 20_000;
 const maxHistoryTurns = 200;
 
-export const questionField = z.string().regex(/\S/, "must not be blank").max(maxQuestionCharacters);
+export const questionField = z
+  .string()
+  .regex(/\S/, "must not be blank")
+  .max(maxQuestionCharacters)
+  .meta({ examples: ["When do API keys expire?"] });
 
-/** The knowledge base checks filters, wherever they come from. */
+/** The knowledge base checks all filters. */
 export const filterField = z
   .custom<Filter>(
     (value) => typeof value === "object" && value !== null,
     "must be an object, such as { uri: { in: [] } }",
   )
   .optional()
-  .describe("Only documents that it lets through: conditions on uri, title, source, mediaType and metadata");
+  .describe("Only documents that it lets through: conditions on uri, title, source, mediaType and metadata")
+  .meta({ examples: [{ uri: { prefix: "file:///docs/" } }] });
 
 const Turn = z.strictObject({ role: z.enum(["user", "assistant"]), text: z.string() });
 
@@ -28,23 +34,39 @@ export const questionRoutes = [
   route({
     method: "POST",
     path: "/api/search",
+    operation: "search",
     summary: "Find passages, without an answer",
     request: z.strictObject({
       question: questionField,
       mode: z.enum(["hybrid", "dense", "lexical"]).optional(),
       limit: z.int().min(1).max(100).default(10),
       filter: filterField,
+      correct: z.boolean().optional().describe("Whether words that are in no document are corrected. Default: true"),
     }),
-    reply: z.object({ passages: z.array(WirePassage), considered: z.array(WireConsidered) }),
-    async serve({ question, mode, limit, filter }, { documents, passages, request }) {
+    reply: z.object({
+      passages: z.array(WirePassage),
+      considered: z.array(WireConsidered),
+      searchedFor: z
+        .string()
+        .optional()
+        .describe("The question as it was searched for, where words of it are in no document and were corrected"),
+    }),
+    async serve({ question, mode, limit, filter, correct }, { documents, passages, request, audit }) {
+      audit({ event: "search", text: question });
       const { signal } = request;
-      const { hits, trace } = await documents.search(question, { limit, signal, ...given({ mode, filter }) });
-      return { json: { passages: hits.map(wirePassage), considered: await consideredIn(trace, passages) } };
+      const { hits, trace, searchedFor } = await documents.search(question, {
+        count: limit,
+        signal,
+        ...given({ mode, filter, correct }),
+      });
+      const considered = await consideredIn(trace, passages);
+      return { json: { passages: hits.map(wirePassage), considered, ...given({ searchedFor }) } };
     },
   }),
   route({
     method: "POST",
     path: "/api/ask",
+    operation: "ask",
     summary:
       "Answer one question, with the turns before it; nothing is kept, and the answer ends when its reader leaves",
     request: z.strictObject({
@@ -54,8 +76,9 @@ export const questionRoutes = [
     }),
     reply: "events",
     serve({ question, history, filter }, context) {
-      const { documents, ask, answers, request } = context;
-      // Nobody could resume an answer that is kept nowhere.
+      const { documents, ask, answers, request, audit } = context;
+      audit({ event: "question", text: question });
+      // An answer that is not stored cannot be resumed.
       const { answer: { approve, ...answer } = {}, ...how } = ask;
       const signal = request.signal;
       const decided = approve === "later" ? {} : given({ approve });
@@ -63,10 +86,17 @@ export const questionRoutes = [
         { question, history },
         { ...how, answer: { ...answer, ...decided }, signal, ...given({ filter }) },
       );
-      return { events: numbered(admitted(answerEvents(events, context), answers.admit())) };
+      return { events: numbered(announced(admitted(answerEvents(events, context), answers.admit()))) };
     },
   }),
 ];
+
+/** Tells the reader that the question was taken, before the search keeps this thread or its queue waits. */
+async function* announced(events: AsyncIterable<WireEvent>): AsyncGenerator<WireEvent> {
+  yield { type: "searching" };
+  await setImmediate();
+  yield* events;
+}
 
 /** Releases a place among the running answers at the end. */
 async function* admitted(events: AsyncIterable<WireEvent>, release: () => void): AsyncGenerator<WireEvent> {

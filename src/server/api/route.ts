@@ -3,20 +3,25 @@ import type { Searchable } from "../../core/ports.js";
 import type { KnowledgeBase, ScopedKnowledgeBase } from "../../knowledge-base/options.js";
 import type { AskOptions } from "../../knowledge-base/question-options.js";
 import type { Access } from "../access.js";
-import type { RunningAnswers } from "./running-answers.js";
+import type { AuditedDeed } from "../operations/audit.js";
+import type { Metrics } from "../operations/metrics.js";
+import type { CallersAnswers } from "./running-answers.js";
 import type { Uploads } from "./uploads.js";
 import type { WireEvent } from "./wire.js";
 
-/** The things that all routes work with. */
+/** Context that all routes share. */
 export interface RouteParts {
   readonly kb: KnowledgeBase;
   readonly title: string;
-  /** How answers are made. */
+  /** Options of answers. */
   readonly ask: Omit<AskOptions, "filter" | "signal" | "report">;
-  readonly answers: RunningAnswers;
-  /** Is told of errors that callers are not told of. */
+  /** Counts answers; absent when nobody reads the figures. */
+  readonly metrics: Metrics | undefined;
+  /** Called with errors that callers are not told of. */
   readonly onError: ((error: unknown) => void) | undefined;
-  /** Absent: nobody uploads. */
+  /** Whether a caller may approve calls of tools that write. Without an `access` function, every caller is the owner. */
+  readonly approvesWrites: (access: Access) => boolean;
+  /** Uploads; absent when they are disabled. */
   readonly uploads: Uploads | undefined;
 }
 
@@ -24,11 +29,16 @@ export interface RouteParts {
 export interface RouteContext extends RouteParts {
   readonly request: Request;
   readonly access: Access;
+  readonly answers: CallersAnswers;
+  /** Counts tokens that an answer took. */
+  readonly spent: (tokens: number) => void;
+  /** Records what the caller does. */
+  readonly audit: (deed: AuditedDeed) => void;
   /** The documents and conversations that it may see. */
   readonly documents: ScopedKnowledgeBase;
   /** The same documents, for reading passages by id. */
   readonly passages: Pick<Searchable, "hits">;
-  /** Names what it may see, and with it whose answers are its own. */
+  /** Name of its permissions, and so of the answers that are its own. */
   readonly accessName: string;
 }
 
@@ -40,19 +50,25 @@ export type Reply =
   | { readonly events: NumberedEvents }
   | { readonly nothing: true };
 
-/** One operation of the API, as it is served and described. */
-export interface Route {
+/** One operation, as the description of the API has it. */
+export interface Operation {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** With parameters in braces. */
+  /** Path with parameters in braces. */
   readonly path: string;
+  /** Name for generated clients. */
+  readonly operation: string;
   /** One line for the description of the API. */
   readonly summary: string;
   /** Path parameters, query parameters, and the fields of the body. */
   readonly request: z.ZodObject;
-  /** The JSON of the reply; `events`: a stream of them; `nothing`: status 204. */
-  readonly reply: z.ZodType | "events" | "nothing";
+  /** The JSON of the reply; `events`: a stream of them; `text`: a word; `nothing`: status 204. */
+  readonly reply: z.ZodType | "events" | "text" | "nothing";
   /** The body is bytes, which the route reads itself. */
   readonly takesBytes?: true;
+}
+
+/** One operation of the API, as it is served. */
+export interface Route extends Operation {
   readonly serve: (fields: never, context: RouteContext) => Reply | Promise<Reply>;
 }
 

@@ -4,5 +4,17 @@ import { questionRoutes } from "./questions.js";
 import type { Route } from "./route.js";
 import { uploadRoutes } from "./upload-routes.js";
 
+/** Operations of the API by what they are about. */
+export const routeGroups = [
+  { tag: "Documents", description: "The collection and its documents", operations: documentRoutes },
+  { tag: "Questions", description: "Searches, and answers that nobody keeps", operations: questionRoutes },
+  {
+    tag: "Conversations",
+    description: "Answers that are kept, and go on without a reader",
+    operations: conversationRoutes,
+  },
+  { tag: "Uploads", description: "Files that people add", operations: uploadRoutes },
+] satisfies readonly { readonly operations: readonly Route[]; readonly [about: string]: unknown }[];
+
 /** Every operation of the API. */
-export const routes: readonly Route[] = [...documentRoutes, ...questionRoutes, ...conversationRoutes, ...uploadRoutes];
+export const routes: readonly Route[] = routeGroups.flatMap(({ operations }): readonly Route[] => operations);

@@ -2,7 +2,7 @@ import { Refusal } from "../guard/refusal.js";
 import { AnswerStopped } from "./answer-events.js";
 import type { WireEvent } from "./wire.js";
 
-/** How long the events of an answer that has ended can be read again, by who lost the connection at its end. */
+/** Time for which the events of an ended answer can be read again, after a connection lost at its end. */
 const keptMs = 30_000;
 
 /**
@@ -13,6 +13,7 @@ export class RunningAnswers {
   readonly #max: number;
   readonly #answers = new Map<string, RunningAnswer>();
   #running = 0;
+  #ending: Error | undefined;
 
   /** @param max answers at once. */
   constructor(max: number) {
@@ -25,11 +26,15 @@ export class RunningAnswers {
    * @param open its signal is aborted when the answer is stopped.
    * @throws Refusal (409 `busy`, 503) when it may not start.
    */
-  start(name: string, open: (signal: AbortSignal) => AsyncIterable<WireEvent>): RunningAnswer {
+  start(
+    name: string,
+    open: (signal: AbortSignal) => AsyncIterable<WireEvent>,
+    admit = () => this.admit(),
+  ): RunningAnswer {
     if (this.#answers.get(name)?.isRunning) {
       throw new Refusal(409, "busy", "An answer of this conversation is still being made: follow it, or stop it first");
     }
-    const release = this.admit();
+    const release = admit();
     const answer = new RunningAnswer();
     const events = orRelease(release, () => open(answer.signal));
     this.#answers.set(name, answer);
@@ -43,8 +48,9 @@ export class RunningAnswers {
     return answer;
   }
 
-  /** Counts an answer that is made elsewhere, until the returned function is called. @throws Refusal (503) at the limit. */
+  /** Counts an answer that is made elsewhere, until the returned function is called. @throws Refusal (503) at the limit, and at the end. */
   admit(): () => void {
+    if (this.#ending) throw this.#ending;
     if (this.#running >= this.#max) {
       const message = `${this.#max} answers are being made: try again in a moment`;
       throw new Refusal(503, "busy", message, { "retry-after": "1" });
@@ -57,17 +63,48 @@ export class RunningAnswers {
     };
   }
 
+  /** The answers as one caller starts them. @param admitCaller counts an answer of the caller's, and refuses one too many */
+  forCaller(admitCaller: () => () => void): CallersAnswers {
+    const admit = () => {
+      const releaseCaller = admitCaller();
+      const release = orRelease(releaseCaller, () => this.admit());
+      return () => {
+        release();
+        releaseCaller();
+      };
+    };
+    return { admit, start: (name, open) => this.start(name, open, admit), get: (name) => this.get(name) };
+  }
+
   get(name: string): RunningAnswer | undefined {
     return this.#answers.get(name);
   }
 
-  /** Stops the answers that are being made, and waits until they have ended. */
-  async close(reason: Error): Promise<void> {
+  /** Number of answers being made. */
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Waits until the answers that are being made have ended; those that have not after `graceMs` are stopped. */
+  async close(reason: Error, graceMs: number): Promise<void> {
+    this.#ending = reason;
     const running = [...this.#answers.values()].filter(({ isRunning }) => isRunning);
-    for (const answer of running) answer.stop(reason);
+    const stop = () => {
+      for (const answer of running) answer.stop(reason);
+    };
+    const late = graceMs > 0 ? setTimeout(stop, graceMs) : undefined;
+    if (!late) stop();
     await Promise.all(running.map(({ ended }) => ended));
+    clearTimeout(late);
     this.#answers.clear();
   }
+}
+
+/** The answers as one caller starts and follows them. */
+export interface CallersAnswers {
+  readonly admit: () => () => void;
+  readonly start: (name: string, open: (signal: AbortSignal) => AsyncIterable<WireEvent>) => RunningAnswer;
+  readonly get: (name: string) => RunningAnswer | undefined;
 }
 
 function orRelease<Result>(release: () => void, open: () => Result): Result {

@@ -1,11 +1,19 @@
 import type { WaitingCall } from "../../core/approval.js";
 import { asError } from "../../core/errors.js";
 import { given } from "../../core/given.js";
-import type { AnswerEvent, Answer, Citation, Hit } from "../../core/types.js";
+import type { AnswerEvent, Answer, Citation, Hit, NearestPassages } from "../../core/types.js";
 import type { Conversation } from "../../knowledge-base/conversation.js";
 import type { KnowledgeBase } from "../../knowledge-base/options.js";
 import { refusalOf } from "../guard/refusal.js";
-import type { WireCall, WireCitation, WireConversation, WireEvent, WireExchange, WirePassage } from "./wire.js";
+import type {
+  WireCall,
+  WireCitation,
+  WireConversation,
+  WireEvent,
+  WireExchange,
+  WireNearest,
+  WirePassage,
+} from "./wire.js";
 
 export type ConversationInfo = Awaited<ReturnType<KnowledgeBase["conversations"]>>[number];
 type StoredExchange = Awaited<ReturnType<Conversation["exchanges"]>>[number];
@@ -16,9 +24,25 @@ export function wirePassage({ chunk, uri, title, line, page, seconds, score }: H
   return { chunkId, uri, ...given({ title, line, page, seconds }), start, end, text, score };
 }
 
+export function wireNearest({ hits, headings }: NearestPassages): WireNearest {
+  return { passages: hits.map(wirePassage), headings: [...headings] };
+}
+
 export function wireCitation(citation: Citation): WireCitation {
   const { number, chunkId, uri, title, line, page, seconds, start, end, quote, supported, support } = citation;
-  return { number, chunkId, uri, ...given({ title, line, page, seconds }), start, end, quote, supported, support };
+  const { struckOut, sentence } = citation;
+  return {
+    number,
+    chunkId,
+    uri,
+    ...given({ title, line, page, seconds }),
+    start,
+    end,
+    quote,
+    supported,
+    support,
+    ...given({ struckOut, sentence }),
+  };
 }
 
 export function wireCall(call: WaitingCall | StoredCall): WireCall {
@@ -45,7 +69,13 @@ export function wireExchange({ position, question, askedAtMs, answer, waiting }:
     question,
     askedAtMs,
     ...(answer && {
-      answer: { text: answer.text, citations: answer.citations.map(wireCitation), stopped: answer.stopped },
+      answer: {
+        text: answer.text,
+        citations: answer.citations.map(wireCitation),
+        ...given({ remarks: answer.remarks && [...answer.remarks] }),
+        ...(answer.nearest && { nearest: wireNearest(answer.nearest) }),
+        stopped: answer.stopped,
+      },
     }),
     ...(waiting && {
       waiting: {
@@ -59,7 +89,10 @@ export function wireExchange({ position, question, askedAtMs, answer, waiting }:
 
 /** An event for readers; the end of an answer is written by `answerEvents`. */
 export function wireEvent(event: Exclude<AnswerEvent, { type: "finish" | "error" }>): WireEvent {
-  if (event.type === "retrieved") return { type: "retrieved", passages: event.hits.map(wirePassage) };
+  if (event.type === "retrieved") {
+    const { hits, searchedFor } = event;
+    return { type: "retrieved", passages: hits.map(wirePassage), ...given({ searchedFor }) };
+  }
   if (event.type === "citation") return { type: "citation", citation: wireCitation(event.citation) };
   if (event.type === "approval-needed") return { type: "approval-needed", call: wireCall(event) };
   if (event.type !== "approval") return event;

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { pathToFileURL } from "node:url";
-import { asError, CitewellError } from "../../core/errors.js";
+import { asError, CitewellError, LoadError } from "../../core/errors.js";
 import { sortedJson } from "../../core/json.js";
 import type { KnowledgeBase, ScopedKnowledgeBase } from "../../knowledge-base/options.js";
 import { Formats } from "../../load/formats/formats.js";
 import { readFile } from "../../load/sources/read-file.js";
 import { type DocumentSource, documentSource } from "../../load/sources/source.js";
-import type { Access } from "../access.js";
+import { type Access, hasRole } from "../access.js";
 import { Refusal } from "../guard/refusal.js";
 import type { WireStatus, WireUpload } from "./wire.js";
 
@@ -20,13 +20,24 @@ export interface UploadSettings {
   readonly maxBytes: number;
 }
 
-/** Who uploads, and which documents it sees. */
+/** The uploader, with the documents that it sees. */
 export interface Uploader {
   readonly access: Access;
   readonly documents: ScopedKnowledgeBase;
 }
 
 type Progress = Pick<WireUpload, "state" | "chunks" | "error" | "warnings">;
+
+/** Advice for unreadable files, to people who cannot set options, by the option that would have helped. */
+const waysOut: ReadonlyMap<string | undefined, string> = new Map([
+  [
+    "recognizer",
+    "holds no text that can be read, only pictures of pages, as a scan does. Let a PDF or scanning program recognise its text " +
+      "(often called OCR, or searchable PDF), and upload it again",
+  ],
+  ["maxFileBytes", "is larger than what is read here: split it, and upload the parts"],
+  ["timeoutMs", "took too long to read: split it, and upload the parts"],
+]);
 
 /** File systems take no longer names. */
 const maxNameBytes = 200;
@@ -42,7 +53,7 @@ export class Uploads {
   readonly #kb: KnowledgeBase;
   readonly #settings: UploadSettings;
   readonly #formats = new Formats();
-  /** By path, of this process. */
+  /** Progress of this process's uploads, by path. */
   readonly #progress = new Map<string, Progress>();
   readonly #ending = new AbortController();
   #queue: Promise<void> = Promise.resolve();
@@ -52,10 +63,11 @@ export class Uploads {
     this.#settings = settings;
   }
 
-  /** What the caller may upload; `undefined` when nothing. */
-  limitsFor({ mayWrite, filter, metadata }: Access): WireStatus["uploads"] {
+  /** Limits of the caller's uploads; `undefined` when it may upload nothing. */
+  limitsFor(access: Access): WireStatus["uploads"] {
     // Without metadata of its tenant, a file would be one that its own uploader cannot see, and others perhaps can.
-    if (mayWrite !== true || (filter !== undefined && metadata === undefined)) return undefined;
+    const isUnseen = access.filter !== undefined && access.metadata === undefined;
+    if (!hasRole(access, "add") || isUnseen) return undefined;
     return { maxBytes: this.#settings.maxBytes, endings: [...this.#formats.endings] };
   }
 
@@ -67,6 +79,7 @@ export class Uploads {
       throw new Refusal(415, "unsupported", message);
     }
     const folder = this.#folderOf(uploader.access);
+    if (existsSync(join(folder, name))) requireManager(uploader.access, "replaces");
     await mkdir(folder, { recursive: true });
     const part = join(folder, `${unfinished}${randomUUID()}`);
     const received = Readable.from(limited(body ?? [], this.#settings.maxBytes, name));
@@ -96,6 +109,7 @@ export class Uploads {
   async remove(name: string, uploader: Uploader): Promise<void> {
     const { access, documents } = uploader;
     this.#check(name, access);
+    requireManager(access, "deletes");
     const file = join(this.#folderOf(access), name);
     await rm(file, { force: true });
     this.#progress.delete(file);
@@ -107,7 +121,7 @@ export class Uploads {
 
   /** Deletes the file of a document that was deleted, so that it does not come back. */
   async forget(uri: string, access: Access): Promise<void> {
-    const name = (await this.#names(access)).find((each) => this.#uriOf(each, access) === uri);
+    const name = (await this.#names(access)).find((currentName) => this.#uriOf(currentName, access) === uri);
     if (name === undefined) return;
     const file = join(this.#folderOf(access), name);
     await rm(file, { force: true });
@@ -150,7 +164,7 @@ export class Uploads {
     return join(this.#settings.folder, tenantName(metadata));
   }
 
-  /** Of the document that a file becomes; the documents of its rows begin with it. */
+  /** URI of the document that a file becomes; the URIs of its rows' documents begin with it. */
   #uriOf(name: string, { metadata }: Access): string {
     return `upload:${tenantName(metadata)}/${encodeURIComponent(name)}`;
   }
@@ -213,9 +227,11 @@ export class Uploads {
     return done(stored, warnings);
   }
 
-  /** In words that are fit for whoever uploaded it. */
+  /** Words the reason for the uploader. */
   #reason(thrown: unknown, name: string, access: Access): string {
     const error = asError(thrown);
+    const ownWayOut = error instanceof LoadError ? waysOut.get(error.option) : undefined;
+    if (ownWayOut !== undefined) return `${name} ${ownWayOut}`;
     if (error instanceof CitewellError || error instanceof Refusal)
       return this.#withoutPath(error.message, name, access);
     return "The server failed to read it";
@@ -225,6 +241,11 @@ export class Uploads {
     const file = join(this.#folderOf(access), name);
     return message.replaceAll(pathToFileURL(file).href, name).replaceAll(file, name);
   }
+}
+
+function requireManager(access: Access, deed: "replaces" | "deletes"): void {
+  if (hasRole(access, "manage")) return;
+  throw new Refusal(403, "forbidden", `You may add files. Only who manages the documents ${deed} one`);
 }
 
 function done(stored: readonly { readonly chunks: number }[], warnings: readonly string[]): Progress {
@@ -241,7 +262,7 @@ function renamed(source: DocumentSource, from: string, to: string): DocumentSour
   return documentSource({
     id: to,
     read: async function* (context) {
-      // The memory of files goes by their own addresses, and a file is here because somebody wants it read.
+      // The memory of files is keyed by their own addresses, and an uploaded file is always to be read.
       const { files: _, ...reading } = context;
       for await (const document of source.read(reading)) {
         yield { ...document, uri: document.uri.replace(from, to), source: to };

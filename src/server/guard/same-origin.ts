@@ -1,4 +1,4 @@
-/** What a request says of where it was sent to, and from which page. */
+/** The host that a request was sent to and the page it came from, by its headers. */
 export interface Sender {
   readonly method: string;
   /** The `Host` header, which a browser sets to the name in the address. */
@@ -9,7 +9,7 @@ export interface Sender {
   readonly site: string | null;
 }
 
-/** What a request says of itself. Where it has no `Host` header, as in tests and on some platforms, its address has the name. */
+/** Reads the sender from the headers. Without a `Host` header, as in tests and on some platforms, the URL has the host. */
 export function senderOf({ method, headers, url }: Request): Sender {
   const host = headers.get("host") ?? new URL(url).host;
   return { method, host, origin: headers.get("origin"), site: headers.get("sec-fetch-site") };
@@ -49,7 +49,7 @@ function isOwnHost(host: string, hosts: Trusted["hosts"]): boolean {
   return hosts === undefined || hosts.some((own) => own.toLowerCase() === given || own.toLowerCase() === name);
 }
 
-/** Host and port of an origin, as the `Host` header has them; `undefined` for what is no address. */
+/** Host and port of an origin, as the `Host` header has them; `undefined` for an invalid address. */
 function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }

@@ -9,7 +9,7 @@ interface Session {
 
 type RequestParts = Parameters<Session["transport"]["handleRequest"]>[1];
 
-/** The message by which a client of that time cancels a call, which it sends as a request of its own. */
+/** The message by which clients before 2026-07-28 cancel a call; it is a request of its own. */
 interface Cancellation {
   readonly method: "notifications/cancelled";
   readonly params: { readonly requestId: string | number };
@@ -23,7 +23,7 @@ export class ClientSessions {
   readonly #sdk: Sdk;
   readonly #createServer: () => SdkServer;
   readonly #maxSessions: number;
-  /** By id, the one that was used last at the end. */
+  /** Sessions by id, the most recently used last. */
   readonly #sessions = new Map<string, Session>();
 
   constructor(sdk: Sdk, createServer: () => SdkServer, maxSessions: number) {
@@ -37,7 +37,7 @@ export class ClientSessions {
     const id = request.headers.get("mcp-session-id");
     if (id === null) return this.#begin(request, parts);
     const session = this.#sessions.get(id);
-    // The status by which clients know that they have to begin again.
+    // This status tells clients to begin again.
     if (!session) throw new Refusal(404, "no-session", "There is no such session: begin again with initialize");
     this.#sessions.delete(id);
     this.#sessions.set(id, session);

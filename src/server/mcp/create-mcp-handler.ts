@@ -2,11 +2,12 @@ import { z } from "zod";
 import { checkStorePart } from "../../core/check-port.js";
 import { optionsOf, resolve } from "../../core/options.js";
 import type { ScopedKnowledgeBase } from "../../knowledge-base/options.js";
-import { accessName, type AccessOf } from "../access.js";
+import { accessName, type AccessOf, CheckedAccess, WrongAccess } from "../access.js";
 import { Refusal, refusalOf } from "../guard/refusal.js";
-import { RequestLimits } from "../guard/request-limits.js";
+import { CallerLimiter } from "../guard/caller-limiter.js";
 import { reasonToRefuse, senderOf } from "../guard/same-origin.js";
-import { hasToken } from "../guard/token.js";
+import { SignIns } from "../guard/sign-ins.js";
+import { isRightToken, sentToken } from "../guard/token.js";
 import { type HandlerOptions, handlerOptions, loopbackNames } from "../options.js";
 import { ClientSessions } from "./client-sessions.js";
 import { type McpServerOptions, mcpServerOptions } from "./options.js";
@@ -17,7 +18,7 @@ import { sdkServers } from "./sdk-server.js";
 export interface McpHandlerOptions extends McpServerOptions, Pick<HandlerOptions, "hosts" | "origins" | "limits"> {
   /** Callers must send it, as `Authorization: Bearer …`. At least 8 characters. Default: none is needed. */
   readonly token?: string;
-  /** Which documents each request may see; of its result only `filter` and `owner` count here. Default: every request sees all. */
+  /** Documents that each request may see; only its `filter` and `owner` count here. Default: every request sees all. */
   readonly access?: AccessOf;
   /** Maximum clients before version 2026-07-28 of the protocol at once; the one idle for longest has to begin again. Default: 1,000. */
   readonly maxSessions?: number;
@@ -47,6 +48,14 @@ export interface McpHandler {
  *
  * @throws OptionsError when an option is unknown or out of range, and `missing-package` without the package
  * `@modelcontextprotocol/server`.
+ * @example
+ * ```ts
+ * import { openKnowledgeBase } from "citewell";
+ * import { createMcpHandler } from "citewell/mcp";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * const handler = await createMcpHandler(kb, { hosts: ["docs.example.com"], token: "…" });
+ * export const answer = (request: Request) => handler.fetch(request);
+ * ```
  */
 export async function createMcpHandler(
   documents: ScopedKnowledgeBase,
@@ -59,8 +68,9 @@ export async function createMcpHandler(
   const { requestsPerMinute, maxConcurrentAnswers, maxBodyBytes } = settings.limits;
   const isGuarded = settings.token !== undefined || settings.access !== undefined;
   const trusted = { hosts: settings.hosts ?? (isGuarded ? undefined : loopbackNames), origins: settings.origins };
-  const accessOf: AccessOf = settings.access ?? (() => ({}));
-  const requests = new RequestLimits(requestsPerMinute);
+  const checkedAccess = new CheckedAccess(settings.access ?? (() => ({})), options.onError);
+  const limiter = new CallerLimiter();
+  const signIns = new SignIns();
   const createServer = sdkServers(sdk, settings, carriedDocuments, maxConcurrentAnswers);
   const latest = sdk.createMcpHandler(createServer, { legacy: "reject", onerror: onError });
   const earlier = new ClientSessions(sdk, createServer, maxSessions);
@@ -70,15 +80,20 @@ export async function createMcpHandler(
     const reason = reasonToRefuse(senderOf(request), trusted);
     if (reason !== undefined) throw new Refusal(403, "forbidden", reason);
     if (closed) throw new Refusal(503, "closed", "This server is ending");
-    const isKnown = settings.token === undefined || hasToken(request, settings.token);
-    const given = isKnown ? await accessOf(request) : undefined;
-    if (!given)
-      throw new Refusal(401, "unauthorized", "A token is needed, and a right one", { "www-authenticate": "Bearer" });
-    requests.admit(given.owner ?? accessName(given));
+    const { token: right } = settings;
+    if (right !== undefined) {
+      const sent = sentToken(request);
+      // The caller's address is unknown here.
+      const isKnown = sent && (await signIns.check(undefined, () => isRightToken(sent, right)));
+      if (!isKnown) throw unauthorized("A token is needed, and a right one");
+    }
+    const given = await checkedAccess.of(request);
+    if (!given) throw unauthorized("This server does not know who you are, or lets you see nothing");
+    limiter.admitRequest({ name: given.owner ?? accessName(given), limits: { requestsPerMinute } });
     const authInfo = carryDocuments(given.filter === undefined ? documents : documents.scoped(given.filter));
     if (request.method === "DELETE") return earlier.handle(request, undefined, { authInfo });
     if (request.method !== "POST") {
-      // For GET, too: this server says nothing unasked, so it has no stream for that.
+      // GET is refused, too: this server sends nothing unasked, so it has no stream for that.
       throw new Refusal(405, "method", "Only POST and DELETE are served here", { allow: "POST, DELETE" });
     }
     const body = await readJson(sdk, request, maxBodyBytes);
@@ -94,7 +109,7 @@ export async function createMcpHandler(
         return await answer(request);
       } catch (error) {
         const refusal = refusalOf(error);
-        if (refusal.status === 500) onError(error);
+        if (refusal.status === 500 && !(error instanceof WrongAccess)) onError(error);
         return inProtocol(refusal);
       }
     },
@@ -102,6 +117,10 @@ export async function createMcpHandler(
       await (closed ??= Promise.all([latest.close(), earlier.close()]));
     },
   };
+}
+
+function unauthorized(message: string): Refusal {
+  return new Refusal(401, "unauthorized", message, { "www-authenticate": "Bearer" });
 }
 
 async function readJson(sdk: Sdk, request: Request, maxBytes: number): Promise<unknown> {

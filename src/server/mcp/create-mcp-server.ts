@@ -7,13 +7,13 @@ import { sdkServers } from "./sdk-server.js";
 
 /** A transport of the official SDK that lasts as long as its client, such as its `StdioServerTransport`. */
 export interface McpTransport {
-  /** Begins to listen. */
+  /** Starts receiving messages. */
   readonly start: () => Promise<void>;
   /** Sends one message. */
   readonly send: (message: never) => Promise<void>;
-  /** Ends the connection. */
+  /** Closes the connection. */
   readonly close: () => Promise<void>;
-  /** Set by the server: called when the connection is over. */
+  /** Callback that the server sets, for the end of the connection. */
   onclose?: (() => void) | undefined;
 }
 

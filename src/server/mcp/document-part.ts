@@ -1,7 +1,7 @@
 import type { Anchor, Document } from "../../core/types.js";
 import { OptionsError } from "../../core/errors.js";
 
-/** Which part of a document is wanted. At most one of `start`, `line` and `page` says where it begins. */
+/** The requested part of a document. At most one of `start`, `line` and `page` says where it begins. */
 export interface WantedPart {
   /** Offset of the first character, in UTF-16 code units. Default: 0. */
   readonly start?: number | undefined;
@@ -19,12 +19,12 @@ export interface DocumentPart {
   readonly start: number;
   readonly end: number;
   readonly text: string;
-  /** Where the document goes on; absent at its end. */
+  /** Offset at which the document continues; absent at its end. */
   readonly next?: number;
 }
 
 /**
- * The wanted part of a document, as much of it as `maxCharacters` lets through.
+ * The requested part of a document, up to `maxCharacters`.
  *
  * @throws OptionsError that says what there is, when the document has no such place.
  */

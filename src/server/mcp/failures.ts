@@ -3,12 +3,12 @@ import { refusalOf } from "../guard/refusal.js";
 import type { ResolvedMcpServerOptions } from "./options.js";
 import type { Sdk } from "./sdk.js";
 
-/** Whether the caller asked for what cannot be. Anything else is for the server's log. */
+/** Whether the caller is to blame for an error. Any other error goes to the server's log. */
 export function isCallersOwn(error: Error): boolean {
   return error instanceof OptionsError && error.code === "options";
 }
 
-/** Makes what a resource or a prompt throws an error of the protocol. */
+/** Converts an error of a resource or a prompt to an error of the protocol. */
 export async function withProtocolErrors<Result>(
   { ProtocolError, ProtocolErrorCode: { InvalidParams, InternalError } }: Sdk,
   { onError }: Pick<ResolvedMcpServerOptions, "onError">,

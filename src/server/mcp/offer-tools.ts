@@ -15,7 +15,7 @@ export function documentTools(maxConcurrentAnswers: number): readonly DocumentTo
   return [searchTool, limited(askTool, maxConcurrentAnswers), readSourceTool];
 }
 
-/** Registers the tools. What goes wrong in one is told to the model as a result, with what to do about it. */
+/** Registers the tools. The model gets an error in one as a result, with what to do about it. */
 export function offerTools(
   server: SdkServer,
   tools: readonly DocumentTool[],
@@ -42,7 +42,7 @@ export function offerTools(
         return { content: [{ type: "text", text }], structuredContent: structured };
       } catch (thrown) {
         const error = asError(thrown);
-        // Nobody waits for what was cancelled.
+        // A cancelled call needs no result.
         if (!call.signal.aborted && !isCallersOwn(error)) onError(error);
         return { content: [{ type: "text", text: refusalOf(error).message }], isError: true };
       }
@@ -50,7 +50,7 @@ export function offerTools(
   }
 }
 
-/** Ends when the client cancels the call, and when its connection is gone: nobody could fetch the result later. */
+/** Signal that ends when the client cancels the call or its connection is gone: the result could not be fetched later. */
 function signalOf({ mcpReq, http }: ServerContext): AbortSignal {
   return http?.req ? AbortSignal.any([mcpReq.signal, http.req.signal]) : mcpReq.signal;
 }

@@ -1,4 +1,4 @@
-import { version } from "../../knowledge-base/ingest/run-memory.js";
+import { version } from "../../core/version.js";
 import { offerPrompts } from "./offer-prompts.js";
 import { offerResources } from "./offer-resources.js";
 import { documentTools, offerTools } from "./offer-tools.js";
@@ -19,7 +19,7 @@ export function sdkServers(
     `The user's documents${about === undefined ? "" : `: ${about}`}. Search them before you answer from memory what they may ` +
     `hold, and name the document and the place of what you take from them. ${untrusted}`;
   const tools = documentTools(maxConcurrentAnswers);
-  // What is offered does not change while a client is connected.
+  // The lists do not change while a client is connected.
   const unchanging = { listChanged: false };
   return () => {
     const server = new sdk.McpServer(

@@ -4,15 +4,16 @@ import { resolve } from "../../core/options.js";
 import type { AnswerEvent } from "../../core/types.js";
 import type { Conversation } from "../../knowledge-base/conversation.js";
 import type { AskOptions } from "../../knowledge-base/question-options.js";
-import { eventStream } from "../../network/event-stream.js";
+import { eventStream } from "../../network/event-stream-response.js";
 import { answerEvents } from "../api/answer-events.js";
+import { checkApprovals } from "../api/approvals.js";
 import { answerName } from "../api/conversations.js";
 import type { NumberedEvents, RouteContext } from "../api/route.js";
 import type { WireCitation } from "../api/wire.js";
 import { Refusal } from "../guard/refusal.js";
 
 /** A request of the AI SDK's `useChat`, as its default transport sends it. https://ai-sdk.dev/docs/ai-sdk-ui/transport */
-const ChatRequest = z.object({
+export const ChatRequest = z.object({
   id: z.string().min(1).max(200),
   messages: z
     .array(
@@ -26,7 +27,7 @@ const ChatRequest = z.object({
   trigger: z.enum(["submit-message", "regenerate-message"]).optional(),
   messageId: z.string().optional(),
 });
-type ChatRequest = z.output<typeof ChatRequest>;
+export type ChatRequest = z.output<typeof ChatRequest>;
 type Message = ChatRequest["messages"][number];
 
 const keepAliveMs = 15_000;
@@ -42,6 +43,9 @@ export async function serveUiMessages(body: unknown, context: RouteContext): Pro
   const { owner } = context.access;
   const found = await context.documents.conversation({ id }).info();
   if (found && found.owner !== owner) throw new Refusal(404, "not-found", "There is no such conversation");
+  const last = messages.at(-1)!;
+  if (last.role === "assistant") checkApprovals(approvalsIn(last), id, context);
+  else context.audit({ event: "question", conversation: id, text: textOf(last) });
   const conversation = context.documents.conversation({ id, ...given({ owner }) });
   const name = answerName(context, id);
   // An answer that its reader has stopped may still be ending when the next question comes, which is to know of it.
@@ -55,7 +59,6 @@ export async function serveUiMessages(body: unknown, context: RouteContext): Pro
   const stop = () => answer.stop();
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
-  const last = messages.at(-1)!;
   const parts = partsOf(answer.follow(), last.role === "assistant" ? last.id : undefined);
   const response = eventStream(frames(parts, stop), keepAliveMs);
   response.headers.set("x-vercel-ai-ui-message-stream", "v1");
@@ -90,7 +93,7 @@ function answerTo(
   return askedAfter(earlier.map(textOf), { conversation, question, isRegenerated, options });
 }
 
-/** Asks after the questions that the reader still sees, without the others. */
+/** Asks with the questions that the reader still sees as history, without the others. */
 async function* askedAfter(
   seen: readonly string[],
   {
@@ -112,13 +115,13 @@ async function* askedAfter(
   yield* isAskedAgain ? conversation.regenerate(options) : conversation.ask(question, options);
 }
 
-/** How many of the first stored questions the reader still sees. Those that were refused are seen and were never stored. */
+/** Number of the first stored questions that the reader still sees. Refused ones are seen and were never stored. */
 function countShown(stored: readonly string[], seen: readonly string[]): number {
   let from = 0;
   for (const [position, question] of stored.entries()) {
-    const at = seen.indexOf(question, from);
-    if (at < 0) return position;
-    from = at + 1;
+    const index = seen.indexOf(question, from);
+    if (index < 0) return position;
+    from = index + 1;
   }
   return stored.length;
 }
@@ -210,7 +213,7 @@ async function* partsOf(events: NumberedEvents, continued?: string): AsyncGenera
         yield* block.end();
         yield transient("considered", event.considered);
         yield { type: "finish-step" };
-        yield { type: "finish", finishReason: event.waiting.length > 0 ? "tool-calls" : "stop" };
+        yield { type: "finish", finishReason: event.finishReason };
         break;
       case "stopped":
         yield* block.end();
@@ -221,12 +224,13 @@ async function* partsOf(events: NumberedEvents, continued?: string): AsyncGenera
         yield { type: "error", errorText: event.error.message };
         break;
       case "conversation":
+      case "searching":
         break;
     }
   }
 }
 
-/** Pieces of text or reasoning stand in blocks that have to be opened and closed. */
+/** Writes pieces of text or reasoning in blocks, which have to be opened and closed. */
 class OpenBlock {
   #kind: "text" | "reasoning" | undefined;
   #number = 0;

@@ -17,7 +17,7 @@ export interface PageFile {
 
 /** The chat page. All its addresses are relative, so it works below any path that ends with a slash. */
 export interface ChatPage {
-  /** Changes with every change of any file. Files below `page/` have it in their addresses and may be cached for good. */
+  /** Hash that changes with any file. Files below `page/` have it in their addresses and may be cached for good. */
   readonly version: string;
   /** Value of `content-security-policy` for the HTML. */
   readonly policy: string;
@@ -30,7 +30,7 @@ export interface ChatPage {
   readonly file: (path: string, acceptEncoding?: string) => Promise<PageFile | undefined>;
 }
 
-/** Modules that the browser takes from other packages: what they are imported as. */
+/** Import names of the modules that the browser takes from other packages. */
 const modules = [
   "preact",
   "preact/hooks",
@@ -73,19 +73,19 @@ export async function openPage(): Promise<ChatPage> {
       const body = served.get(path);
       if (!body) return undefined;
       const type = types[extname(path)] ?? "text/html; charset=utf-8";
-      const encoding = (["br", "gzip"] as const).find((each) => accepts(acceptEncoding, each));
+      const encoding = (["br", "gzip"] as const).find((coding) => accepts(acceptEncoding, coding));
       if (!encoding) return { body, type };
       const key = `${encoding} ${path}`;
       const known = compressed.get(key);
       if (known) return known;
-      const made = compress(body, encoding).then((each) => ({ body: each, type, encoding }));
+      const made = compress(body, encoding).then((packed) => ({ body: packed, type, encoding }));
       compressed.set(key, made);
       return made;
     },
   };
 }
 
-/** What this package has compiled for the browser, and its style sheets. */
+/** Reads the files that this package has compiled for the browser, and its style sheets. */
 async function ownFiles(): Promise<[string, Bytes][]> {
   const folder = new URL("browser/", import.meta.url);
   const listed = await readdir(folder, { recursive: true }).catch(() => []);
@@ -120,7 +120,7 @@ function modulePath(name: string): string {
 }
 
 function htmlOf(version: string, paths: readonly string[], importMap: string): string {
-  const at = (path: string) => `page/${version}/${path}`;
+  const addressOf = (path: string) => `page/${version}/${path}`;
   const scripts = paths.filter((path) => path.endsWith(".js"));
   return `<!doctype html>
 <html lang="en">
@@ -129,14 +129,14 @@ function htmlOf(version: string, paths: readonly string[], importMap: string): s
 <meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content">
 <meta name="color-scheme" content="light dark">
 <title>Citewell</title>
-<link rel="icon" href="${at("static/icon.svg")}" type="image/svg+xml">
+<link rel="icon" href="${addressOf("static/icon.svg")}" type="image/svg+xml">
 ${paths
   .filter((path) => path.endsWith(".css"))
-  .map((path) => `<link rel="stylesheet" href="${at(path)}">`)
+  .map((path) => `<link rel="stylesheet" href="${addressOf(path)}">`)
   .join("\n")}
 <script type="importmap">${importMap}</script>
-${scripts.map((path) => `<link rel="modulepreload" href="${at(path)}">`).join("\n")}
-<script type="module" src="${at("main.js")}"></script>
+${scripts.map((path) => `<link rel="modulepreload" href="${addressOf(path)}">`).join("\n")}
+<script type="module" src="${addressOf("main.js")}"></script>
 </head>
 <body>
 <div id="app"></div>
@@ -164,8 +164,8 @@ function policyFor(importMap: string): string {
 }
 
 function accepts(header: string, encoding: string): boolean {
-  return header.split(",").some((each) => {
-    const [name, quality] = each
+  return header.split(",").some((part) => {
+    const [name, quality] = part
       .trim()
       .toLowerCase()
       .split(/\s*;\s*q=/);

@@ -2,15 +2,15 @@ import { type ChatPage, openPage } from "./page.js";
 
 /** Answers requests for the page's files. */
 export interface PageServer {
-  /** The HTML, for the path that the page is mounted at. */
-  readonly html: (request: Request) => Promise<Response>;
+  /** The HTML. @param path of the page, as the browser has it */
+  readonly html: (request: Request, path: string) => Promise<Response>;
   /** A file, by the address behind `page/`; `undefined` when there is none. */
   readonly file: (request: Request, path: string) => Promise<Response | undefined>;
 }
 
 const year = 31_536_000;
 
-/** Serves the chat page, which is read with the first request for it. */
+/** Serves the chat page, which is read from disk at the first request. */
 export function pageServer(): PageServer {
   let opened: Promise<ChatPage> | undefined;
   const open = () => (opened ??= openPage());
@@ -31,11 +31,11 @@ export function pageServer(): PageServer {
   };
 
   return {
-    html: async (request) => {
-      const url = new URL(request.url);
+    html: async (request, path) => {
       // The addresses in the HTML are relative to a folder.
-      if (!url.pathname.endsWith("/")) {
-        return new Response(undefined, { status: 308, headers: { location: `${url.pathname}/${url.search}` } });
+      if (!path.endsWith("/")) {
+        const { search } = new URL(request.url);
+        return new Response(undefined, { status: 308, headers: { location: `${path}/${search}` } });
       }
       const { policy, version } = await open();
       const etag = `"${version}"`;

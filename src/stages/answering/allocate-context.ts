@@ -51,13 +51,13 @@ const toolOverheadTokens = 32;
  */
 export function allocateContext(
   model: Pick<ChatModel, "contextTokens" | "maxOutputTokens" | "tokens">,
-  options: Pick<ResolvedAnswerOptions, "contextTokens" | "answerTokens" | "thinkingTokens">,
+  options: Pick<ResolvedAnswerOptions, "contextTokens" | "answerTokens" | "thinkingTokens" | "maxReplyTokens">,
   parts: FixedParts,
 ): ContextShares {
   const context = Math.min(model.contextTokens, options.contextTokens ?? Infinity);
   const answer = options.answerTokens ?? Math.min(defaultReplyTokens, Math.floor(context / 4));
   const thinking = options.thinkingTokens ?? Math.min(defaultReplyTokens, Math.floor(context / 8));
-  const reply = Math.min(answer + thinking, model.maxOutputTokens);
+  const reply = Math.min(answer + thinking, model.maxOutputTokens, options.maxReplyTokens ?? Infinity);
 
   const { question, instructions, history, hasTools } = fixedCosts(model, parts);
   const room = context - reply - question - instructions;
@@ -88,7 +88,7 @@ function fixedCosts(
   const asking = { role: "user", content: renderSourcedQuestion({ sources: [], question: text }) } as const;
   const question = countMessageTokens([asking], tokens);
   const systemTurns = history.filter(({ role }) => role === "system").map((turn) => turn.text);
-  const described = tools.reduce((sum, each) => sum + tokens.count(JSON.stringify(each)) + toolOverheadTokens, 0);
+  const described = tools.reduce((sum, tool) => sum + tokens.count(JSON.stringify(tool)) + toolOverheadTokens, 0);
   const unfolded = foldMessages(
     { system: "", history: history.filter(({ role }) => role !== "system"), ask: "", rounds: [] },
     { maxMessages: Infinity, maxTokens: Infinity, tokens },

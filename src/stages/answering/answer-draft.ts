@@ -1,17 +1,20 @@
 import type { WaitingAnswer } from "../../core/approval.js";
 import type { ChatEvent } from "../../core/ports.js";
-import { askableTrace } from "../../core/trace.js";
+import { askableTrace } from "./trace.js";
 import type {
   Answer,
   AnswerAccount,
   AnswerEvent,
+  AnswerRemark,
   Citation,
+  FinishReason,
   ModelRequest,
   Retrieved,
   ToolExchange,
   TraceStep,
   Usage,
 } from "../../core/types.js";
+import { withoutNoise } from "../../core/types.js";
 import { CitedText, type CitedPart, type CitedTextState } from "../../text/citations/cited-text.js";
 import type { Folded } from "../../text/prompt/fold-messages.js";
 import { isAbstention } from "../../text/prompt/prompt.js";
@@ -19,6 +22,8 @@ import { asksForNothing } from "../../text/words/small-talk.js";
 import type { ClaimedSource } from "../../text/prompt/structured-reply.js";
 import { addUsage, noUsage } from "../calls/model-request.js";
 import type { AnswerSources } from "./answer-sources.js";
+import { nearestPassages } from "./nearest-passages.js";
+import { remarksSentence } from "./remarks.js";
 import type { RoundCall } from "./tools/run-tool-round.js";
 import type { ModelCall } from "./tools/toolbox.js";
 
@@ -41,9 +46,10 @@ export interface ModelReply {
 export interface AnswerEnding {
   /** The model as the service named it. */
   readonly model: string;
+  readonly finishReason: FinishReason;
   /** The last reply, without markers. */
   readonly lastReply: string;
-  /** Present for an answer with a schema; `text` is what the reader saw. */
+  /** Present for an answer with a schema; `text` is the text that the reader saw. */
   readonly structured?: { readonly answered: boolean; readonly value: unknown; readonly text: string };
   /** Present for an answer that waits for approvals. */
   readonly waiting?: WaitingAnswer;
@@ -56,6 +62,8 @@ export interface DraftState {
   readonly exchanges: ToolExchange[];
   readonly citations: Citation[];
   readonly warnings: string[];
+  /** Claims of the text that nothing backs. */
+  remarks?: readonly AnswerRemark[];
   readonly requests: ModelRequest[];
   /** Absent until a request was answered with a count. */
   usage?: Usage | undefined;
@@ -67,9 +75,9 @@ export interface DraftState {
   readonly milliseconds: number;
 }
 
-/** Says what is wrong with a citation that does not hold. */
+/** Explains why a citation of a structured answer does not hold. */
 const unsupported = {
-  near: "Only similar words are in the source it cites",
+  near: "Slightly different words are in the source it cites",
   missing: "Not found in the source it cites",
 } as const;
 
@@ -82,7 +90,7 @@ export class AnswerDraft {
   #unanswered: (() => ModelRequest) | undefined;
   readonly #started = performance.now();
 
-  /** @param state the answer to go on with. */
+  /** @param state the answer to continue. */
   constructor(retrieved: Retrieved, sources: AnswerSources, state?: DraftState) {
     this.cited = new CitedText(sources.checker, state?.cited);
     this.#state = state ?? {
@@ -106,9 +114,9 @@ export class AnswerDraft {
     return this.#state.milliseconds + performance.now() - this.#started;
   }
 
-  warn(message: string): AnswerProgress {
+  warn(message: string, about?: "claims"): AnswerProgress {
     this.#state.warnings.push(message);
-    return { type: "warning", message };
+    return { type: "warning", message, ...(about && { about }) };
   }
 
   /** Ids of the calls that tools have answered. */
@@ -163,9 +171,13 @@ export class AnswerDraft {
       const { question, asked = question } = this.#retrieved;
       // A reply to a greeting is about no source.
       const needsNone = asksForNothing(asked);
-      for (const { sentence, support } of this.cited.unbacked()) {
-        if (support) found.push(`${unsupported[support]}: ${sentence}`);
-        else if (!needsNone) found.push(`Without a citation: ${sentence}`);
+      const remarks = this.cited
+        .unbacked()
+        .map(({ start, end, support }): AnswerRemark => ({ start, end, reason: support ?? "uncited" }))
+        .filter(({ reason }) => reason !== "uncited" || !needsNone);
+      this.#state.remarks = remarks;
+      if (remarks.length > 0) {
+        return [...found.map((message) => this.warn(message)), this.warn(remarksSentence(remarks), "claims")];
       }
     }
     return found.map((message) => this.warn(message));
@@ -191,15 +203,20 @@ export class AnswerDraft {
     }
   }
 
-  finish({ model, lastReply, structured, waiting }: AnswerEnding): Answer {
+  finish({ model, finishReason, lastReply, structured, waiting }: AnswerEnding): Answer {
     const retrieved = this.#retrieved;
     const { citations, exchanges, requests, usage, warnings } = this.#state;
     const isUncounted = requests.some(({ step }) => step === "answer");
+    const answered = structured?.answered ?? (lastReply.trim() !== "" && !isAbstention(lastReply));
+    const nearest = answered || waiting ? undefined : nearestPassages(retrieved, this.#sources.hits);
     const { text, plain } = structured ? { text: structured.text, plain: structured.text } : this.cited;
     return {
       question: retrieved.asked ?? retrieved.question,
+      ...(retrieved.searchedFor !== undefined && { searchedFor: retrieved.searchedFor }),
       text,
-      answered: structured?.answered ?? (lastReply.trim() !== "" && !isAbstention(lastReply)),
+      answered,
+      ...(nearest && { nearest }),
+      remarks: this.#state.remarks ?? [],
       ...(structured?.value !== undefined && { value: structured.value }),
       citations,
       hits: this.#sources.hits,
@@ -207,6 +224,7 @@ export class AnswerDraft {
       usage: addUsage(retrieved.usage, usage) ?? (isUncounted ? undefined : noUsage),
       account: this.account(),
       model,
+      finishReason,
       // Later turns get no markers: the next question comes with sources of other numbers.
       turn: { role: "assistant", text: plain.trim(), ...(exchanges.length > 0 && { tools: exchanges }) },
       warnings,
@@ -246,7 +264,9 @@ export class AnswerDraft {
       paid: {
         ...requests.reduce<Usage>((sum, request) => addUsage(sum, request), noUsage),
         ...(uncounted > 0 && { uncounted }),
-        ...(costs.every((cost) => cost !== undefined) && { cost: costs.reduce((sum, cost) => sum + cost, 0) }),
+        ...(costs.every((cost) => cost !== undefined) && {
+          cost: withoutNoise(costs.reduce((sum, cost) => sum + cost, 0)),
+        }),
         failedAttempts: requests.reduce((sum, { failedAttempts = [] }) => sum + failedAttempts.length, 0),
       },
       milliseconds,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Searchable } from "../../core/ports.js";
-import { optionsOf } from "../../core/options.js";
+import { listOption, optionsOf } from "../../core/options.js";
 import type { AnyTool } from "../../core/tool.js";
 
 /** The highest number that a citation marker can have. */
@@ -10,7 +10,7 @@ export const maxSources = 999;
 export interface ApprovalRequest {
   /** Name of the tool. */
   readonly name: string;
-  /** The arguments, as the tool's schema returned them. */
+  /** The arguments, as the tool's schema returned them. A copy: changing it changes nothing about the call. */
   readonly input: unknown;
   /**
    * Whether the model had read text that is not the user's when it made the call: sources, earlier answers, or results of
@@ -46,8 +46,8 @@ export interface AnswerOptions {
   /** Instructions of your own, added to those on sources and citations. Default: none. */
   readonly instructions?: string;
   /**
-   * The schema of the answer, which then comes as a checked `value`. The model replies in JSON, with its citations beside
-   * the answer; a reply that does not fit is shown to it once with what is wrong. Default: the answer is a text.
+   * The schema of the answer, which then comes as a checked `value`. The model replies in JSON, with its citations
+   * beside the answer; a reply that does not fit is sent back once with its mistakes. Default: the answer is a text.
    */
   readonly schema?: z.core.$ZodType;
   /**
@@ -61,17 +61,23 @@ export interface AnswerOptions {
   readonly answerTokens?: number;
   /** Tokens kept free for the model's thinking. Default 4,096; at most an eighth of the context. 0 for a model that does not think. */
   readonly thinkingTokens?: number;
+  /**
+   * Maximum tokens that the model may write in one reply, thinking included, where less is wanted than `answerTokens` and
+   * `thinkingTokens` together. 1 or more; default: their sum.
+   */
+  readonly maxReplyTokens?: number;
   /** Maximum tokens of request and reply together, to stay below the model's limit. Default: the model's limit. */
   readonly contextTokens?: number;
   /**
-   * Where to read documents, such as a store. While there is room, sources are then widened to the parents of their chunks.
-   * Default: the knowledge base that is asked; used alone, the stage has none, and sources are the hits as found.
+   * Where to read documents, such as a store. While there is room, sources are then widened to the parents of their
+   * chunks. Default: the knowledge base that is asked; the stage used alone has none, and its sources are the hits as
+   * found.
    */
   readonly documents?: Pick<Searchable, "document">;
   /**
-   * Maximum tokens of all sources together that widening may lead to; hits beyond it stay, and are not widened. 0 or more;
-   * default 2,048, which leaves room to widen small chunks, but little more than holds six of the default size, so that
-   * nobody pays for twice the context without asking for it.
+   * Maximum tokens of all sources together that widening may lead to; hits beyond it stay, and are not widened. 0 or
+   * more; default 2,048, which leaves room to widen small chunks, but is little more than six of the default size, so
+   * that nobody pays for twice the context unasked.
    */
   readonly widenTotalTokens?: number;
   /** Maximum tools that run at once; further calls of the same reply wait. 1 to 128; default 8. */
@@ -82,17 +88,20 @@ export interface AnswerOptions {
   readonly temperature?: number;
   /**
    * Called before each call of a tool that writes. Without it such tools are withheld: the model is not offered them, a
-   * call of one is answered with a refusal, and the answer has a warning. `"later"` leaves every decision to whoever resumes
-   * the answer.
+   * call of one is answered with a refusal, and the answer has a warning. `"later"` leaves every decision to the caller
+   * that resumes the answer.
    */
   readonly approve?: Approve | "later";
-  /** Maximum time for one approval, in milliseconds; no answer in time is a no. 1 to 86,400,000; default 300,000, five minutes. */
+  /**
+   * Maximum time for one approval, in milliseconds; no answer in time counts as a refusal. 1 to 86,400,000; default
+   * 300,000, five minutes.
+   */
   readonly approvalTimeoutMs?: number;
 }
 
 /**
- * Options of an answer with a schema. `AnswerOptions &` would have the compiler compare every method of zod's schemas with
- * each other's, which costs a program that asks once more than all the rest of it.
+ * Options of an answer with a schema. With `AnswerOptions &`, the compiler would compare all methods of zod's schemas
+ * with each other, which costs a program with a single question more than compiling the rest of it.
  */
 export type StructuredAnswerOptions<Schema extends z.core.$ZodType> = Omit<AnswerOptions, "schema"> & {
   /** Schema of the answer's value. */
@@ -101,7 +110,7 @@ export type StructuredAnswerOptions<Schema extends z.core.$ZodType> = Omit<Answe
 
 /** @internal */
 export const answerOptions = optionsOf<AnswerOptions>()({
-  tools: z.array(z.custom<AnyTool>(isTool, asTool), `must be a list; each ${asTool}`).max(128).readonly().default([]),
+  tools: listOption(z.array(z.custom<AnyTool>(isTool, asTool), `must be a list; each ${asTool}`).max(128)).default([]),
   instructions: z.string().default(""),
   schema: z
     .custom<z.core.$ZodType>(
@@ -113,6 +122,7 @@ export const answerOptions = optionsOf<AnswerOptions>()({
   maxRounds: z.int().min(0).max(64).default(8),
   answerTokens: z.int().min(1).optional(),
   thinkingTokens: z.int().min(0).optional(),
+  maxReplyTokens: z.int().min(1).optional(),
   contextTokens: z.int().min(256).optional(),
   documents: z
     .custom<Pick<Searchable, "document">>(

@@ -35,8 +35,8 @@ export interface SourcesState {
 
 /** Sources from the hits of a question alone. */
 export function packedSources(hits: readonly Hit[], { passages, step }: Packed): SourcesState {
-  const each = new Map(hits.map((hit) => [hit.chunk.id, hit]));
-  return { passages: [...passages], given: passages.length, hits: [...each.values()], steps: [step] };
+  const byId = new Map(hits.map((hit) => [hit.chunk.id, hit]));
+  return { passages: [...passages], given: passages.length, hits: [...byId.values()], steps: [step] };
 }
 
 /** The numbered sources of an answer: those that came with the question, and those that tools found. */
@@ -70,14 +70,14 @@ export class AnswerSources {
     return [...new Set(this.#passages.flatMap(({ hits }) => hits.map(({ chunk }) => chunk.id)))];
   }
 
-  /** The trace steps that say what became of hits: the packing before the first request, and each search by a tool. */
+  /** Trace steps that record the outcome of hits: the packing before the first request, and each search by a tool. */
   get steps(): readonly TraceStep[] {
     return this.state.steps;
   }
 
   /**
-   * Takes in more hits, best first. A hit within a known source adds nothing: a source that came with the question is only
-   * mentioned, and one that a tool found is shown again, since its round may have been shortened meanwhile.
+   * Adds more hits, best first. A hit within a known source adds nothing: a source that came with the question is only
+   * mentioned, and one that a tool found is shown again, since its round may have been shortened since.
    */
   add(found: readonly Hit[], { step, maxTokens, tokens }: AddLimits): AddedSources {
     const holders = found.map((hit) => this.#passages.find((passage) => holds(passage, hit)));

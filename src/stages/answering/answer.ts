@@ -1,9 +1,10 @@
-import { checkPort } from "../../core/check-port.js";
+import { checkPort, shown } from "../../core/check-port.js";
 import type { z } from "zod";
 import type { ApprovalBook, Approvals, WaitingAnswer } from "../../core/approval.js";
-import { asError, OptionsError, TransportError } from "../../core/errors.js";
+import { asError, OptionsError, TransportError, withErrorInJson } from "../../core/errors.js";
+import { isRecord } from "../../core/json.js";
 import { resolve } from "../../core/options.js";
-import { stage, type RunContext, type Stage } from "../../core/pipeline.js";
+import { stage, type Stage } from "../../core/pipeline.js";
 import type { ChatModel } from "../../core/ports.js";
 import { type Source, untilAborted } from "../../core/stream.js";
 import type { Answer, AnswerEvent, Retrieved } from "../../core/types.js";
@@ -23,9 +24,9 @@ import { toolbox } from "./tools/toolbox.js";
  * - on an abort, it carries the caller's own reason, unchanged if that is an `Error`;
  * - for a question that does not fit, it carries an `AnswerError`, before anything is sent.
  *
- * With a `schema` the answer is its `value`: text and citations come once the whole reply was read and fits. A reply that
- * does not fit is shown to the model once with what is wrong; if the next one does not fit either, the `error` event
- * carries an `AnswerError` (`schema`).
+ * With a `schema` the answer is its `value`: text and citations come once the whole reply was read and fits. A reply
+ * that does not fit is sent back to the model once with its mistakes; if the next one does not fit either, the `error`
+ * event carries an `AnswerError` (`schema`).
  *
  * A call that `approve` leaves for later ends the answer as waiting: `resumeAnswer` goes on with `Answer.waiting`.
  *
@@ -33,6 +34,15 @@ import { toolbox } from "./tools/toolbox.js";
  *
  * @throws OptionsError when an option is out of range, two tools share a name, the schema has no JSON Schema, or the model
  * takes fewer than 2 messages, or 4 with a schema.
+ * @example
+ * ```ts
+ * import { answer, Pipeline, rerank, search, type ChatModel, type Question, type Reranker, type Store } from "citewell";
+ * export const asking = (store: Store, reranker: Reranker, chat: ChatModel) =>
+ *   Pipeline.from<Question>()
+ *     .pipe(search(store, { mode: "lexical", count: 40 }))
+ *     .pipe(rerank(reranker, { topN: 6 }))
+ *     .pipe(answer(chat, { temperature: 0 }));
+ * ```
  */
 export function answer<Schema extends z.core.$ZodType>(
   model: ChatModel,
@@ -47,7 +57,7 @@ export function answer(model: ChatModel, options: AnswerOptions = {}): Stage<Ret
   );
 }
 
-/** An answer that waits, with decisions on its calls. Without any it goes on with those that were recorded. */
+/** An answer that waits, with decisions on its calls. Without any it continues with the recorded ones. */
 export interface Resumption {
   /** The answer's `waiting`, as it came. */
   readonly waiting: WaitingAnswer;
@@ -56,8 +66,8 @@ export interface Resumption {
 }
 
 /**
- * Goes on with answers that wait for approval, in whatever process: the decisions are recorded in the book before any call
- * runs, and neither the model nor a tool is asked again for what is known. The events are those that are new, and end with
+ * Continues answers that wait for approval, in any process: the decisions are recorded in the book before any call
+ * runs, and neither the model nor a tool is asked again for known results. Only new events are streamed, and end with
  * exactly one `finish`, of the whole answer, or `error`. Pass the options of `answer` as they were.
  *
  * An `OptionsError` says that a decision is unknown or missing, or a call cannot be run; nothing was decided then. An
@@ -65,6 +75,16 @@ export interface Resumption {
  * were recorded, resume it without any.
  *
  * @throws OptionsError as `answer` does.
+ * @example
+ * ```ts
+ * import { collectAnswer, Pipeline, resumeAnswer } from "citewell";
+ * import type { ApprovalBook, ChatModel, Resumption, Tool, WaitingAnswer } from "citewell";
+ * export function approveAll(chat: ChatModel, book: ApprovalBook, tools: readonly Tool[], waiting: WaitingAnswer) {
+ *   const approvals = Object.fromEntries(waiting.calls.map(({ approvalId }) => [approvalId, true]));
+ *   const resuming = Pipeline.from<Resumption>().pipe(resumeAnswer(chat, book, { tools, approve: "later" }));
+ *   return collectAnswer(resuming.stream([{ waiting, approvals }]));
+ * }
+ * ```
  */
 export function resumeAnswer(
   model: ChatModel,
@@ -92,44 +112,41 @@ function answerEach<In>(
   }
   const tools = toolbox(settings.tools, settings.approve);
 
-  async function* answerOne(item: In, context: RunContext): AsyncGenerator<AnswerEvent> {
-    let last: AnswerEvent;
-    let draft: AnswerDraft | undefined;
-    let events: ReturnType<typeof Compose> | undefined;
-    const onDraft = (made: AnswerDraft) => void (draft = made);
-    try {
-      const from = begin(item);
-      const { composeAnswer } = await import("./compose-answer.js");
-      events = composeAnswer(from, { model, settings, structure, tools, context, onDraft });
-      for (;;) {
-        context.signal.throwIfAborted();
-        const next = await events.next();
-        if (next.done) {
-          if ("paused" in from) await from.book.end?.(waitingIds(from.paused));
-          last = { type: "finish", answer: next.value };
-          break;
-        }
-        yield next.value;
-      }
-    } catch (thrown) {
-      last = { type: "error", error: asError(thrown), ...(draft && { account: draft.account() }) };
-    } finally {
-      // Closes the model's stream and the tools still running, also when the reader leaves early.
-      await events?.return(undefined as never);
-    }
-    yield last;
-  }
-
   return async function* (source, context) {
-    let answered = false;
+    let hasAnswered = false;
     try {
       for await (const item of untilAborted(source, context.signal)) {
-        yield* answerOne(item, context);
-        answered = true;
+        let last: AnswerEvent;
+        let draft: AnswerDraft | undefined;
+        let events: ReturnType<typeof Compose> | undefined;
+        const onDraft = (made: AnswerDraft) => void (draft = made);
+        try {
+          const from = begin(item);
+          const { composeAnswer } = await import("./compose-answer.js");
+          events = composeAnswer(from, { model, settings, structure, tools, context, onDraft });
+          for (;;) {
+            context.signal.throwIfAborted();
+            const next = await events.next();
+            if (next.done) {
+              if ("paused" in from) await from.book.end?.(waitingIds(from.paused));
+              last = { type: "finish", answer: next.value };
+              break;
+            }
+            yield next.value;
+          }
+        } catch (thrown) {
+          const error = asError(thrown);
+          last = withErrorInJson({ type: "error", error, ...(draft && { account: draft.account() }) });
+        } finally {
+          // Closes the model's stream and the tools still running, also when the reader leaves early.
+          await events?.return(undefined as never);
+        }
+        yield last;
+        hasAnswered = true;
         if (context.signal.aborted) return;
       }
     } catch (thrown) {
-      if (!answered) yield { type: "error", error: asError(thrown) };
+      if (!hasAnswered) yield withErrorInJson({ type: "error", error: asError(thrown) });
       else if (!context.signal.aborted) throw thrown;
     }
   };
@@ -138,12 +155,30 @@ function answerEach<In>(
 /**
  * Reads one question's events to the end and returns the whole answer.
  *
- * @throws the error of an `error` event, unchanged; TransportError (`truncated`) when the events end without a last one.
+ * @throws the error of an `error` event, unchanged; OptionsError for a value that is not a stream of events, or a
+ *   stream that was read before; TransportError (`truncated`) when the events end without a last one.
+ * @example
+ * ```ts
+ * import { collectAnswer, openKnowledgeBase } from "citewell";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * const { text, citations } = await collectAnswer(kb.ask("When do keys expire?"));
+ * ```
  */
 export async function collectAnswer<Value>(events: Source<AnswerEvent<Value>>): Promise<Answer<Value>> {
+  const refuse = (problem: string) =>
+    new OptionsError("options", `events ${problem}`, { call: "collectAnswer", option: "events" });
+  if (typeof events !== "object" || events === null || !(Symbol.asyncIterator in events || Symbol.iterator in events)) {
+    throw refuse(`must be the stream that ask() returns (got ${shown(events)})`);
+  }
+  let isFirst = true;
   for await (const event of events) {
+    if (!isRecord(event) || typeof event["type"] !== "string") {
+      throw refuse(`must be those of an answer, as ask() returns them (got ${shown(event)} among them)`);
+    }
+    isFirst = false;
     if (event.type === "finish") return event.answer;
     if (event.type === "error") throw event.error;
   }
+  if (isFirst) throw refuse("had none left: a stream is read once. Ask again, or read it in one place");
   throw new TransportError("truncated", "The answer's events ended without a finish or error event");
 }

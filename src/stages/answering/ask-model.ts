@@ -1,8 +1,8 @@
 import { AnswerError, TransportError } from "../../core/errors.js";
 import type { CallOptions, ChatModel, ChatRequest } from "../../core/ports.js";
-import { untilAborted } from "../../core/stream.js";
 import type { FailedAttempt } from "../../core/types.js";
 import { WrittenToolCallParser } from "../../text/prompt/written-tool-calls.js";
+import { chatEvents } from "../calls/chat-events.js";
 import { modelRequest, withAbortedAttempt } from "../calls/model-request.js";
 import type { AnswerDraft, AnswerProgress, ChatFinish, ModelReply } from "./answer-draft.js";
 import type { ModelCall } from "./tools/toolbox.js";
@@ -20,7 +20,7 @@ export interface AskModelOptions {
  * Sends one request to the model; its events stream out, and the draft records them.
  *
  * @throws TransportError as the model does, and `truncated` when its stream ends without a finish event.
- * @throws AnswerError `thinking-budget` or `content-filter`.
+ * @throws OptionsError for events that are none; AnswerError `thinking-budget` or `content-filter`.
  */
 export async function* askModel(
   model: ChatModel,
@@ -40,7 +40,7 @@ export async function* askModel(
   const onFailedAttempt = (attempt: FailedAttempt) => void failedAttempts.push(attempt);
   const abandoned = () => (call.signal.aborted ? withAbortedAttempt(failedAttempts) : failedAttempts);
   draft.requestSent(() => modelRequest({ ...asked, answered: false, failedAttempts: abandoned() }));
-  for await (const event of untilAborted(model.stream(request, { ...call, onFailedAttempt }), call.signal)) {
+  for await (const event of chatEvents(model, request, { ...call, onFailedAttempt })) {
     if (event.type === "text-delta") yield* say(readsWrittenCalls ? written.push(event.text) : event.text);
     else if (event.type === "tool-call") calls.push(event);
     else if (event.type === "reasoning-delta") {
@@ -63,7 +63,7 @@ export async function* askModel(
       partialText: streamsText ? cited.text.slice(start.text) : unstreamed,
     });
   }
-  const all = [...calls, ...written.calls.map((each) => ({ id: "", ...each }))];
+  const all = [...calls, ...written.calls.map((currentCall) => ({ id: "", ...currentCall }))];
   const text = streamsText ? cited.plain.slice(start.plain).trimStart() : unstreamed;
   const reply = { text, calls: all, reasoning, finish };
   refuseEmpty(reply, request);
@@ -82,7 +82,10 @@ export async function* askModel(
 }
 
 function refuseEmpty({ text, calls, reasoning, finish }: ModelReply, { maxTokens }: ChatRequest): void {
-  const { reason, usage, model } = finish;
+  const { reason, refusal, usage, model } = finish;
+  if (refusal !== undefined) {
+    throw new AnswerError("content-filter", `${model} refused to answer: ${refusal.slice(0, 300)}`);
+  }
   if (reason === "content-filter") {
     throw new AnswerError("content-filter", `The service withheld the answer of ${model} (content filter)`);
   }

@@ -1,3 +1,4 @@
+import { given } from "../../core/given.js";
 import { AnswerError } from "../../core/errors.js";
 import type { RunContext } from "../../core/pipeline.js";
 import type { ChatModel } from "../../core/ports.js";
@@ -27,17 +28,17 @@ export interface AnswerParts {
   readonly structure: AnswerStructure | undefined;
   readonly tools: Toolbox;
   readonly context: RunContext;
-  /** Receives the draft as soon as there is one: if the answer fails, the draft knows what was spent. */
+  /** Receives the draft as soon as there is one: if the answer fails, the draft has the tokens spent. */
   readonly onDraft: (draft: AnswerDraft) => void;
 }
 
-/** An answer to go on with, and what was decided on the calls that it waits for. */
+/** An answer to continue, with the decisions on the calls that it waits for. */
 export interface ResumedAnswer extends RoundDecisions {
   readonly paused: PausedAnswer;
 }
 
 /**
- * Makes one answer, or goes on with one that waited: yields its events as it is made and returns it, whole or waiting.
+ * Makes one answer, or continues one that waited: yields its events as it is made and returns it, whole or waiting.
  * Throws if it cannot be made.
  */
 export async function* composeAnswer(
@@ -47,9 +48,11 @@ export async function* composeAnswer(
   const resumed = "paused" in from ? from : undefined;
   const paused = resumed?.paused;
   const retrieved = "paused" in from ? from.paused.retrieved : from;
-  const { question, hits, filter } = retrieved;
+  const { hits, filter, searchedFor } = retrieved;
+  // The sources have the words that were searched for, and a model that quotes finds no others.
+  const question = searchedFor ?? retrieved.question;
   const { tokens } = model;
-  if (!paused) yield { type: "retrieved", hits, trace: retrieved.trace };
+  if (!paused) yield { type: "retrieved", hits, trace: retrieved.trace, ...given({ searchedFor }) };
 
   const history = (retrieved.history ?? []).map((turn) => withServiceNames(turn, tools));
   const mustCallFirst = settings.toolUse === "required" && tools.offered.length > 0;
@@ -67,6 +70,7 @@ export async function* composeAnswer(
   );
   const draft = new AnswerDraft(retrieved, sources, paused?.draft);
   onDraft(draft);
+  if (!paused) for (const warning of retrieved.warnings ?? []) yield draft.warn(warning);
   if (!paused && tools.withheld.length > 0) {
     yield draft.warn(`Withheld, since they write and there is no approve: ${tools.withheld.join(", ")}`);
   }
@@ -74,7 +78,7 @@ export async function* composeAnswer(
   if (!paused && sources.size === 0 && tools.offered.length === 0) {
     const lastReply = abstentionFor(question);
     for (const part of draft.cited.push(lastReply)) yield draft.tell(part);
-    return draft.finish({ model: model.model, lastReply });
+    return draft.finish({ model: model.model, finishReason: "stop", lastReply });
   }
 
   const ask = renderSourcedQuestion({ sources: sources.given, question });
@@ -86,7 +90,7 @@ export async function* composeAnswer(
   const endRound = ({ text, reasoning }: Pick<ModelReply, "text" | "reasoning">, outcomes: readonly FinishedCall[]) => {
     const round = settleRound(outcomes, sources, optionsFor(outcomes.length));
     draft.remember(round);
-    // Thinking is longer than what it led to: in full it would push out the very results that it asked for.
+    // Thinking is longer than the calls it led to: in full it would push out the very results that they asked for.
     const fits = (start: string) => tokens.count(start) <= shares.results / 2;
     rounds.push({
       text,
@@ -100,7 +104,7 @@ export async function* composeAnswer(
   }
   const form = model.toolMessages ? { toolMessages: model.toolMessages } : {};
   let bad: BadReply | undefined;
-  // An earlier answer may repeat documents: what they said is not trusted because the model says it.
+  // An earlier answer may repeat documents, whose text is not to be trusted just because the model repeats it.
   const isUntrustedFromStart = hits.length > 0 || history.some(({ role }) => role === "assistant");
 
   for (;;) {
@@ -139,7 +143,7 @@ export async function* composeAnswer(
           rounds,
           round: { text, reasoning, outcomes },
         };
-        return draft.finish({ model: reply.finish.model, lastReply: "", waiting: pause(state) });
+        return draft.finish({ ...endOf(reply), finishReason: "tool-calls", lastReply: "", waiting: pause(state) });
       }
       endRound(reply, finished);
       continue;
@@ -149,14 +153,14 @@ export async function* composeAnswer(
     }
     if (!structure) {
       yield* draft.review(reply);
-      return draft.finish({ model: reply.finish.model, lastReply: reply.text });
+      return draft.finish({ ...endOf(reply), lastReply: reply.text });
     }
     const read = await structure.read(reply.text);
     if (!("problem" in read)) {
       const text = read.answered ? read.text : abstentionFor(question);
       yield { type: "text-delta", text };
       if (read.answered) yield* draft.cite(read.sources);
-      return draft.finish({ model: reply.finish.model, lastReply: text, structured: { ...read, text } });
+      return draft.finish({ ...endOf(reply), lastReply: text, structured: { ...read, text } });
     }
     if (bad) throw misfit(reply, read.problem);
     bad = { text: reply.text, problem: read.problem };
@@ -196,6 +200,10 @@ function misfit({ text, finish: { model, reason, usage } }: ModelReply, problem:
   const cut = reason === "length" ? ` The limit cut it${after}: raise answerTokens.` : "";
   const message = `${model} was asked twice, and its reply still cannot be used. ${problem}${cut}`;
   return new AnswerError("schema", message, { text });
+}
+
+function endOf({ finish: { model, reason } }: ModelReply) {
+  return { model, finishReason: reason };
 }
 
 function withServiceName(exchange: ToolExchange, tools: Toolbox): ToolExchange {

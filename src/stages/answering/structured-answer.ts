@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { OptionsError } from "../../core/errors.js";
-import { jsonSchemaOf } from "../../core/json.js";
-import type { ChatMessage, JsonSchema, TokenCounter } from "../../core/ports.js";
+import { type JsonSchema, jsonSchemaOf } from "../../core/json.js";
+import type { ChatMessage, TokenCounter } from "../../core/ports.js";
 import { longestStart } from "../../text/blocks/cut-text.js";
 import { escapeTags } from "../../text/prompt/prompt-tags.js";
 import { renderSourcedQuestion } from "../../text/prompt/prompt.js";
 import { type ClaimedSource, readStructuredReply, structuredPrompt } from "../../text/prompt/structured-reply.js";
 
-/** A reply that fits its schema, or what is wrong with it. */
+/** A reply that fits its schema, or a description of its mistakes. */
 type ReadReply =
   | {
       readonly answered: boolean;
@@ -68,12 +68,12 @@ export interface BadReply {
 
 /** Tokens reserved for repairing a reply, beside the conversation and the question, which is repeated. */
 export const repairTokens = 1024;
-/** A repair sends two messages: the reply, and what is wrong with it. */
+/** A repair sends two messages: the reply, and its mistakes. */
 export const repairMessageCount = 2;
 /** The tokens for the reply and the problem each; the words around them and the framing need the rest. */
 const partTokens = 448;
 
-/** Shows the model its reply and what is wrong with it, both cut if they are long, and asks again. */
+/** Sends the model its reply and the mistakes in it, both cut if they are long, and asks again. */
 export function repairMessages(
   { text, problem }: BadReply,
   question: string,

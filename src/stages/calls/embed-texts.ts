@@ -1,38 +1,47 @@
+import { types } from "node:util";
+import { shown } from "../../core/check-port.js";
 import { OptionsError, TransportError } from "../../core/errors.js";
 import type { RunContext } from "../../core/pipeline.js";
 import type { EmbedCall, Embedder, Embeddings } from "../../core/ports.js";
+import type { Budget } from "./payments.js";
 import { remainingTime } from "./timed-calls.js";
 
 /**
  * Embeds texts in one call within the run's time, reported as `requests` and `tokens`. A call with `countedTokens` is
- * paid for from the run's budget.
+ * paid for from `budget`.
  *
- * @throws BudgetError before sending what the budget cannot pay for; TransportError (`reply`) for a wrong number of vectors;
- * OptionsError for vectors of another kind or length than the embedder says.
+ * @throws BudgetError before sending texts that the budget cannot pay for; TransportError (`reply`) for a wrong number
+ *   of vectors; OptionsError for vectors of another kind or length than the embedder says.
  */
 export async function embedTexts(
   embedder: Embedder,
   texts: readonly string[],
   options: Pick<EmbedCall, "purpose" | "countedTokens" | "onFailedAttempt">,
-  context: Pick<RunContext, "signal" | "deadlineAt" | "report" | "budget">,
+  context: Pick<RunContext, "signal" | "deadlineAt" | "report">,
+  budget?: Budget,
 ): Promise<Embeddings> {
-  const { signal, report, budget } = context;
-  const call = () => {
+  const { signal, report } = context;
+  const { countedTokens } = options;
+  const charge = countedTokens === undefined ? undefined : await budget?.reserve(countedTokens);
+  let reply: Embeddings;
+  try {
     signal.throwIfAborted();
     report({ type: "progress", what: "requests", count: 1 });
-    return embedder.embed(texts, { ...remainingTime(context), ...options, signal });
-  };
-  const isPaid = budget && options.countedTokens !== undefined;
-  const reply = await (isPaid ? budget.spend(options.countedTokens, call) : call());
-  checkShape(reply, embedder);
+    reply = await embedder.embed(texts, { ...remainingTime(context), ...options, signal });
+    checkShape(reply, embedder);
+  } catch (error) {
+    charge?.settle({ error });
+    throw error;
+  }
+  charge?.settle(reply);
   if (reply.vectors.length !== texts.length) {
     throw new TransportError(
       "reply",
       `Sent ${texts.length} texts to ${embedder.space}, got ${reply.vectors.length} vectors`,
     );
   }
-  // Where the service does not count, our own count stands for it: nothing would look free.
-  const tokens = reply.tokens ?? options.countedTokens ?? 0;
+  // If the service does not count, our own count stands in: otherwise the call would look free.
+  const tokens = reply.tokens ?? countedTokens ?? 0;
   if (tokens > 0) report({ type: "progress", what: "tokens", count: tokens });
   return reply;
 }
@@ -44,8 +53,14 @@ function checkShape(reply: unknown, { space, dimension }: Embedder): void {
   };
   const vectors = (reply as Partial<Embeddings> | null | undefined)?.vectors as readonly unknown[] | undefined;
   if (!Array.isArray(vectors)) return refuse("must return { vectors, tokens }, a list of Float32Array and a number");
+  const { tokens } = reply as { readonly tokens?: unknown };
+  if (tokens !== undefined && !(typeof tokens === "number" && tokens >= 0 && Number.isFinite(tokens))) {
+    return refuse(
+      `returned tokens ${shown(tokens)}, which is no number of 0 or more. Leave it out where nothing counts them`,
+    );
+  }
   for (const vector of vectors) {
-    if (!(vector instanceof Float32Array)) {
+    if (!types.isFloat32Array(vector)) {
       return refuse("returned a vector that is not a Float32Array. Convert it with Float32Array.from()");
     }
     if (dimension !== undefined && vector.length !== dimension) {

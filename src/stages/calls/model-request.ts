@@ -31,7 +31,7 @@ export function modelRequest({
     step,
     model: by.model,
     ...(messages !== undefined && { messages }),
-    ...(usage && { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens }),
+    ...(usage && addUsage(noUsage, usage)),
     ...(cost !== undefined && { cost }),
     milliseconds: performance.now() - started,
     ...(failedAttempts.length > 0 && { failedAttempts: [...failedAttempts] }),
@@ -51,9 +51,13 @@ export function addUsage(one: Usage, other: Partial<Usage> | undefined): Usage;
 export function addUsage(one: Usage | undefined, other: Usage | undefined): Usage | undefined;
 export function addUsage(one: Usage | undefined, other: Partial<Usage> | undefined): Usage | undefined {
   if (!one && !other) return undefined;
+  const sum = (field: keyof Usage) => (one?.[field] ?? 0) + (other?.[field] ?? 0);
+  const isKnown = (field: keyof Usage) => one?.[field] !== undefined || other?.[field] !== undefined;
   return {
-    inputTokens: (one?.inputTokens ?? 0) + (other?.inputTokens ?? 0),
-    outputTokens: (one?.outputTokens ?? 0) + (other?.outputTokens ?? 0),
+    inputTokens: sum("inputTokens"),
+    outputTokens: sum("outputTokens"),
+    ...(isKnown("reasoningTokens") && { reasoningTokens: sum("reasoningTokens") }),
+    ...(isKnown("cachedTokens") && { cachedTokens: sum("cachedTokens") }),
   };
 }
 

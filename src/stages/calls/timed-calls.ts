@@ -1,8 +1,9 @@
-import { TransportError, type TransportErrorCode } from "../../core/errors.js";
+import { asError, CitewellError, TransportError, type TransportErrorCode } from "../../core/errors.js";
 import type { RunContext } from "../../core/pipeline.js";
 import type { CallOptions, ChatModel, ChatRequest } from "../../core/ports.js";
-import { unlessAborted, untilAborted } from "../../core/stream.js";
+import { unlessAborted } from "../../core/stream.js";
 import type { FailedAttempt, Usage } from "../../core/types.js";
+import { chatEvents } from "./chat-events.js";
 import { withAbortedAttempt } from "./model-request.js";
 
 /** The run's remaining time as the `deadlineMs` of a call, at least 1; empty when the run has no deadline. */
@@ -25,15 +26,17 @@ type OptionalReply<T> = { readonly failedAttempts: readonly FailedAttempt[] } & 
 );
 
 /**
- * Makes a call that the run can do without. A service that fails or takes too long is a `problem`, not an error.
+ * Makes an optional call. A service that fails or takes too long is a `problem`, not an error.
  *
- * @throws what somebody has to fix: a key or model that the service rejects, a request that it refuses, a bug.
+ * @param canGoOn whether a failure is a problem, too. Default: where the next call may not meet it.
+ * @throws all other failures: a key or model that the service rejects, a request that it refuses, a bug.
  */
 export async function optionalCall<T>(
   model: string,
   { timeoutMs = Infinity, reserveMs }: StepTime,
   { signal, deadlineAt = Infinity }: Pick<RunContext, "signal" | "deadlineAt">,
   call: (options: CallOptions & { readonly signal: AbortSignal }) => Promise<T>,
+  canGoOn: (thrown: unknown) => boolean = isTransient,
 ): Promise<OptionalReply<T>> {
   signal.throwIfAborted();
   const failedAttempts: FailedAttempt[] = [];
@@ -54,8 +57,12 @@ export async function optionalCall<T>(
         failedAttempts: withAbortedAttempt(failedAttempts),
       };
     }
-    if (!isTransient(error)) throw error;
-    return { problem: `${model} failed (${error.code}: ${error.message})`, failedAttempts };
+    if (!canGoOn(error)) throw error;
+    const { name, message } = asError(error);
+    return {
+      problem: `${model} failed (${error instanceof CitewellError ? error.code : name}: ${message})`,
+      failedAttempts,
+    };
   }
 }
 
@@ -74,7 +81,7 @@ export async function askOnce(
 ): Promise<ShortReply> {
   const reply = await optionalCall(model.model, time, context, async (call) => {
     let text = "";
-    for await (const event of untilAborted(model.stream(request, call), call.signal)) {
+    for await (const event of chatEvents(model, request, call)) {
       if (event.type === "text-delta") text += event.text;
       if (event.type === "finish") return { text, reason: event.reason, usage: event.usage };
     }
@@ -100,6 +107,6 @@ const transientCodes: ReadonlySet<TransportErrorCode> = new Set([
   "ambiguous",
 ]);
 
-function isTransient(error: unknown): error is TransportError {
+function isTransient(error: unknown): boolean {
   return error instanceof TransportError && (error.retryable || transientCodes.has(error.code));
 }

@@ -1,9 +1,11 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { z } from "zod";
+import { checkTokens } from "../../core/check-port.js";
 import { OptionsError } from "../../core/errors.js";
 import { optionsOf, resolve } from "../../core/options.js";
 import { type Stage, stage } from "../../core/pipeline.js";
 import type { Embedder, TokenCounter } from "../../core/ports.js";
+import { type Payments, paymentsOption } from "../calls/payments.js";
 import type { Strategy } from "../../text/chunking/split.js";
 import { defaultTokens } from "../../text/tokens/tokens.js";
 import { withinMargin } from "../../text/tokens/token-margin.js";
@@ -24,7 +26,7 @@ export interface ChunkOptions {
   readonly for?: ChunkTarget;
   /** Maximum tokens of a chunk with its context line, 16 to the embedder's limit. Default: 384, or the limit if that is less. */
   readonly maxTokens?: number;
-  /** Tokens repeated from the end of a chunk where a block had to be cut, 0 to a quarter of maxTokens; more has no effect. Default: 32. */
+  /** Tokens repeated from the end of a chunk where a block had to be cut, 0 to a quarter of maxTokens. Default: 32, or that quarter if it is less. */
   readonly overlapTokens?: number;
   /**
    * Maximum tokens of a chunk's parent, the wider span to read when the chunk is not enough: the largest section around it
@@ -46,6 +48,8 @@ export interface ChunkOptions {
   readonly strategy?: Strategy | "semantic";
   /** Compares sentences for `semantic`; other strategies ignore it. Default: `for`, if that is an embedder. */
   readonly embedder?: Embedder;
+  /** Pays for the sentences of `semantic`, as `ingest` hands it to a pipeline of your own. Default: there is no limit. */
+  readonly payments?: Payments;
 }
 
 /** @internal */
@@ -60,13 +64,14 @@ export const chunkOptions = optionsOf<ChunkOptions>()({
   parentTokens: z.int().min(0).default(1024),
   strategy: z.enum(["structure", "fixed", "sentence-window", "semantic"]).default("structure"),
   embedder: z.custom<Embedder>(isEmbedder, { error: "must be an embedder" }).optional(),
+  payments: paymentsOption,
 });
 
 // Abstracts and paragraphs stay whole: words and vectors rank SciFact, Cranfield, SQuAD and CMRC better than at 256, and
 // at 512 no better overall. A quarter of the usual limit of 512 is left to vocabularies that need more tokens.
 const defaultMaxTokens = 384;
 
-/** Maximum tokens of the chunks that are made for `target` now: less than asked for where its token margin says so. */
+/** Maximum tokens of chunks for `target` now: less than requested if its token margin requires it. */
 export function chunkLimit(maxTokens: number | undefined, target?: ChunkTarget): number {
   const limit = target?.maxInputTokens ?? Infinity;
   const wanted = maxTokens ?? Math.min(defaultMaxTokens, limit);
@@ -82,7 +87,7 @@ const maxTurnMs = 8;
  * if they fit; a table that has to be cut repeats its header row in the context. Source code (`text/x-…`) is cut at blank
  * lines where the indentation is least. A blank document has no chunks and is reported as skipped.
  *
- * @throws OptionsError when `maxTokens` is more than the embedder takes, or `semantic` has no embedder.
+ * @throws OptionsError when `maxTokens` is more than the embedder takes, `overlapTokens` more than a quarter of it, or `semantic` has no embedder.
  * @example
  * ```ts
  * import { chunk, collect, Pipeline, type Document } from "citewell";
@@ -101,7 +106,17 @@ export function chunk(options: ChunkOptions = {}): Stage<Document, DocumentChunk
       { call: "chunk", option: "maxTokens" },
     );
   }
+  const maxOverlap = Math.floor(maxTokens / 4);
+  if (options.overlapTokens !== undefined && overlapTokens > maxOverlap) {
+    throw new OptionsError(
+      "options",
+      `overlapTokens is ${overlapTokens}, more than a quarter of maxTokens, which is ${maxTokens}. ` +
+        `Set overlapTokens to ${maxOverlap} or less, or maxTokens to ${4 * overlapTokens} or more`,
+      { call: "chunk", option: "overlapTokens" },
+    );
+  }
   const tokens = target?.tokens ?? defaultTokens;
+  if (target) checkTokens("chunk", "for.tokens", tokens);
   const comparing = given.embedder ?? (isEmbedder(target) ? target : undefined);
   if (strategy === "semantic" && !comparing) {
     throw new OptionsError(
@@ -110,7 +125,7 @@ export function chunk(options: ChunkOptions = {}): Stage<Document, DocumentChunk
     );
   }
   const current = () => ({ maxTokens: chunkLimit(maxTokens, target), overlapTokens, parentTokens });
-  const cutting = { strategy, tokens, current, comparing };
+  const cutting = { strategy, tokens, current, comparing, budget: given.payments };
 
   return stage(
     "chunk",
@@ -120,11 +135,11 @@ export function chunk(options: ChunkOptions = {}): Stage<Document, DocumentChunk
       let turnedAt = performance.now();
       for await (const { document, chunks } of cutDocuments(source, cutting, context)) {
         let count = 0;
-        for await (const each of chunks) {
+        for await (const currentChunk of chunks) {
           signal.throwIfAborted();
-          if (each) {
+          if (currentChunk) {
             // The new field comes first: after the spread, V8 makes a hidden class for each object.
-            yield { document, ...each };
+            yield { document, ...currentChunk };
             count++;
           }
           if (performance.now() - turnedAt > maxTurnMs) {
@@ -143,7 +158,9 @@ function isEmbedder(value: unknown): value is Embedder {
   return typeof value === "object" && value !== null && "embed" in value && typeof value.embed === "function";
 }
 
-/** Whether a value has what the chunker needs of an embedder: its limit, at least 16 tokens, and its counter. */
+/**
+ * Whether a value has the fields that the chunker needs of an embedder: its limit, at least 16 tokens, and its counter.
+ */
 export function isChunkTarget(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const { maxInputTokens, tokens } = value as Partial<Record<keyof ChunkTarget, unknown>>;

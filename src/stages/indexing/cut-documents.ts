@@ -12,6 +12,7 @@ import {
 } from "../../text/chunking/semantic-cuts.js";
 import { splitBy, splitInSteps, type Strategy } from "../../text/chunking/split.js";
 import { defaultTokens } from "../../text/tokens/tokens.js";
+import type { Budget } from "../calls/payments.js";
 import { sentenceEmbedding } from "./embed-sentences.js";
 import { splitOnWorker, SplittingThread } from "./splitting/split-on-worker.js";
 
@@ -40,19 +41,22 @@ export interface CuttingSettings {
   readonly current: () => Omit<SplitOptions, "tokens">;
   /** Compares sentences; present for `semantic`. */
   readonly comparing: Embedder | undefined;
+  /** Pays for the sentences. Absent: there is no limit. */
+  readonly budget: Budget | undefined;
 }
 
 /**
- * Pairs documents with their chunks. A run of little text is split inline. One of more is split on a worker, from its first
- * document on where the documents come at once, so that this thread loads no vocabulary and compiles no splitting.
+ * Pairs documents with their chunks. A run of little text is split inline. A longer run is split on a worker, from its
+ * first document on if the documents come at once, so that this thread need not load a vocabulary and compile the
+ * splitter.
  */
 export async function* cutDocuments(
   source: AsyncIterable<Document>,
-  { strategy, tokens, current, comparing }: CuttingSettings,
+  { strategy, tokens, current, comparing, budget }: CuttingSettings,
   context: RunContext,
 ): AsyncGenerator<CutDocument> {
   if (strategy === "semantic") {
-    const embed = sentenceEmbedding(comparing!, context);
+    const embed = sentenceEmbedding(comparing!, context, budget);
     for await (const document of source) {
       yield { document, chunks: semanticChunks(document, { ...current(), tokens }, embed, comparing!) };
     }

@@ -2,11 +2,12 @@ import { checkPort } from "../../core/check-port.js";
 import { z } from "zod";
 import { asError, TransportError } from "../../core/errors.js";
 import { optionsOf, resolve } from "../../core/options.js";
-import { stage, type PaidVectors, type RunContext, type Stage } from "../../core/pipeline.js";
+import { stage, type RunContext, type Stage } from "../../core/pipeline.js";
 import type { Embedder } from "../../core/ports.js";
 import { mapConcurrent } from "../../core/stream.js";
 import type { Chunk, Embedded } from "../../core/types.js";
 import { embedTexts } from "../calls/embed-texts.js";
+import { type Budget, type Payments, paymentsOption } from "../calls/payments.js";
 import { batchLimits, packBatches, type EmbeddingBatch, type PendingText } from "./batches/embedding-batches.js";
 import { RefusalIsolator } from "./batches/refusal-isolator.js";
 import { TokenBudget } from "./token-budget.js";
@@ -22,9 +23,14 @@ export interface EmbedChunksOptions {
   readonly batchBytes?: number;
   /**
    * Maximum tokens to spend in one run, as the service counts them. The run ends with a `BudgetError` before the call that
-   * would exceed it. If the run itself has a budget, that one holds instead. Default: no limit.
+   * would exceed it. Default: no limit.
    */
   readonly maxTokens?: number;
+  /**
+   * Budget and paid vectors of the run, as `ingest` hands them to a pipeline of your own; its limit holds in place of
+   * `maxTokens`. Default: none.
+   */
+  readonly payments?: Payments;
   /**
    * Maximum texts in the first calls, as `onBatchTexts` reported in an earlier run; calls grow again while the service
    * accepts them. Default: `batchTexts`.
@@ -36,9 +42,9 @@ export interface EmbedChunksOptions {
    */
   readonly onBatchTexts?: (count: number) => void;
   /**
-   * How many recent texts to remember the vectors of, so that an equal text is not sent again; 4,096 vectors of 1,024
-   * dimensions take 16 MB. Texts that are stored meanwhile, `skipKnown` finds there. Default: 4,096, or more when more
-   * can be in flight.
+   * Number of recent texts whose vectors are remembered, so that an equal text is not sent again; 4,096 vectors of
+   * 1,024 dimensions take 16 MB. Texts that are stored by then are found by `skipKnown`. Default: 4,096, or more when
+   * more can be in flight.
    */
   readonly rememberTexts?: number;
 }
@@ -52,6 +58,7 @@ export const embedChunksOptions = optionsOf<EmbedChunksOptions>()({
     .min(1)
     .default(4 * 1024 * 1024),
   maxTokens: z.int().min(1).optional(),
+  payments: paymentsOption,
   firstBatchTexts: z.int().min(1).optional(),
   onBatchTexts: z.custom<(count: number) => void>((value) => typeof value === "function").optional(),
   rememberTexts: z.int().min(0).optional(),
@@ -62,18 +69,30 @@ export const embedChunksOptions = optionsOf<EmbedChunksOptions>()({
  * equal texts are sent once.
  *
  * A text that the service refuses fails its own document, in `context.failures`, and costs no other. An error that is
- * not about the text ends the run, and so does a budget that is used up: calls in flight are then still waited for, the
- * vectors they bring are handed out, documents that lack a part are marked as failed, and the error is thrown.
+ * not about the text ends the run, and so does an exhausted budget: calls in flight are then still waited for, their
+ * vectors are handed out, documents that lack a part are marked as failed, and the error is thrown.
  *
- * Reports `chunks` that left with a vector, `reused` for those of them that needed no sending, `tokens` as the service
- * counted them, or by the embedder's own counter where it reports none, and `requests`.
+ * Reports `chunks` that left with a vector, `reused` for chunks among them that needed no sending, `tokens` as the
+ * service counted them, or by the embedder's own counter if it reports none, and `requests`.
+ *
+ * @example
+ * ```ts
+ * import { chunk, embedChunks, Pipeline, skipKnown, store } from "citewell";
+ * import type { Document, Embedder, Store } from "citewell";
+ * export const indexing = (kb: Store<"my-model">, embedder: Embedder<"my-model">) =>
+ *   Pipeline.from<Document>()
+ *     .pipe(chunk({ for: embedder }))
+ *     .pipe(skipKnown(kb))
+ *     .pipe(embedChunks(embedder, { concurrency: 4 }))
+ *     .pipe(store(kb));
+ * ```
  */
 export function embedChunks<Space extends string, C extends Chunk = Chunk>(
   embedder: Embedder<Space>,
   options: EmbedChunksOptions = {},
 ): Stage<C, Embedded<C, Space>> {
   const settings = resolve("embedChunks", embedChunksOptions, options);
-  const { concurrency, maxTokens, firstBatchTexts, onBatchTexts } = settings;
+  const { concurrency, maxTokens, payments, firstBatchTexts, onBatchTexts } = settings;
   checkPort("embedChunks", "embedder", embedder);
   const { space, dimension, maxInputTokens } = embedder;
   const full = batchLimits(embedder, settings);
@@ -83,11 +102,11 @@ export function embedChunks<Space extends string, C extends Chunk = Chunk>(
     "embed-chunks",
     async function* (source, context) {
       const { signal, report, failures } = context;
-      const budget = context.budget ?? (maxTokens === undefined ? undefined : new TokenBudget(maxTokens));
+      const budget = payments ?? (maxTokens === undefined ? undefined : new TokenBudget(maxTokens));
       // A budget smaller than a batch still buys as much as it can pay for.
       const limits = { ...full, tokens: Math.min(full.tokens, budget?.maxTokens ?? Infinity) };
-      const paying = budget ? { ...context, budget } : context;
-      const isolator = new RefusalIsolator<PendingText>((texts) => embedPending(embedder, texts, paying), {
+      const paying = { budget, payments };
+      const isolator = new RefusalIsolator<PendingText>((texts) => embedPending(embedder, texts, paying, context), {
         maxItems: full.texts,
         initialItems: firstBatchTexts,
         onChange: onBatchTexts,
@@ -98,7 +117,8 @@ export function embedChunks<Space extends string, C extends Chunk = Chunk>(
       const embedBatch = async (batch: EmbeddingBatch<C>): Promise<EmbeddingBatch<C>> => {
         try {
           if (ended) throw ended.thrown;
-          for (const { item, error } of await isolator.send(batch.texts)) item.outcome.error = error;
+          const { refused } = await isolator.send(batch.texts);
+          for (const { item, error } of refused) item.outcome.error = error;
         } catch (thrown) {
           ended ??= { thrown, error: asError(thrown) };
           ending.abort();
@@ -138,14 +158,14 @@ export function embedChunks<Space extends string, C extends Chunk = Chunk>(
 async function embedPending(
   embedder: Embedder,
   pending: readonly PendingText[],
-  context: Pick<RunContext, "signal" | "deadlineAt" | "report" | "budget" | "paidVectors">,
+  { budget, payments }: { readonly budget: Budget | undefined; readonly payments: Payments | undefined },
+  context: Pick<RunContext, "signal" | "deadlineAt" | "report">,
 ): Promise<void> {
-  const { paidVectors } = context;
-  const missing = paidVectors ? await withoutStored(pending, paidVectors) : pending;
+  const missing = payments ? await withoutStored(pending, payments) : pending;
   if (missing.length === 0) return;
   const texts = missing.map(({ text }) => text);
   const countedTokens = missing.reduce((sum, { tokens }) => sum + tokens, 0);
-  const { vectors } = await embedTexts(embedder, texts, { purpose: "document", countedTokens }, context);
+  const { vectors } = await embedTexts(embedder, texts, { purpose: "document", countedTokens }, context, budget);
   const landed = new Map<string, Float32Array>();
   for (const [index, { key, outcome }] of missing.entries()) {
     const vector = vectors[index]!;
@@ -155,26 +175,23 @@ async function embedPending(
       continue;
     }
     outcome.vector = vector;
-    if (paidVectors) landed.set(key, vector);
+    if (payments) landed.set(key, vector);
   }
-  paidVectors?.landed(landed);
+  payments?.landed(landed);
 }
 
 /** Why a vector has no direction: the store would refuse it, and with it the run. */
 function problemOf(vector: Float32Array): string | undefined {
-  // A call for each of a thousand components would take longer than what is sent and read for the vector.
+  // A function call for each of a thousand components would take longer than sending and reading the vector.
   let squared = 0;
-  for (let at = 0; at < vector.length; at++) squared += vector[at]! ** 2;
+  for (let index = 0; index < vector.length; index++) squared += vector[index]! ** 2;
   if (!Number.isFinite(squared)) return "with a number that is not finite";
   return squared > 0 ? undefined : "of zeros";
 }
 
 /** Gives texts that are stored by now their vectors, and returns the others. */
-async function withoutStored(
-  pending: readonly PendingText[],
-  paidVectors: PaidVectors,
-): Promise<readonly PendingText[]> {
-  const stored = await paidVectors.stored(pending.map(({ key }) => key));
+async function withoutStored(pending: readonly PendingText[], payments: Payments): Promise<readonly PendingText[]> {
+  const stored = await payments.stored(pending.map(({ key }) => key));
   return pending.filter(({ key, outcome }) => {
     const vector = stored.get(key);
     if (vector) Object.assign(outcome, { vector, isReused: true });

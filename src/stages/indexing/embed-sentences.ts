@@ -4,6 +4,7 @@ import { batch, collect } from "../../core/stream.js";
 import { vectorKey } from "../../text/chunking/chunk-identity.js";
 import type { EmbedTexts } from "../../text/chunking/semantic-cuts.js";
 import { embedTexts } from "../calls/embed-texts.js";
+import type { Budget } from "../calls/payments.js";
 import { RefusalIsolator } from "./batches/refusal-isolator.js";
 
 /** How many recent sentences a run remembers the vectors of: headers and phrases that recur in many documents. */
@@ -17,19 +18,20 @@ interface Sentence {
 
 /**
  * Embeds sentences that are only compared with each other, one batch at a time: a long document has more of them than
- * should be in flight at once. They are paid for like chunks, from the run's budget, and reported as `requests` and
+ * should be in flight at once. They are paid for like chunks, from `budget`, and reported as `requests` and
  * `tokens`. Equal sentences of a document are sent once, and those of recent documents not again. A sentence that the
  * service refuses gets a zero vector, similar to nothing.
  */
 export function sentenceEmbedding(
   embedder: Embedder,
-  context: Pick<RunContext, "signal" | "deadlineAt" | "report" | "budget">,
+  context: Pick<RunContext, "signal" | "deadlineAt" | "report">,
+  budget?: Budget,
 ): EmbedTexts {
   const send = async (sentences: readonly Sentence[]) => {
     const texts = sentences.map(({ text }) => text);
     const countedTokens = sentences.reduce((sum, { tokens }) => sum + tokens, 0);
-    const { vectors } = await embedTexts(embedder, texts, { purpose: "document", countedTokens }, context);
-    for (const [at, sentence] of sentences.entries()) sentence.vector = vectors[at]!;
+    const { vectors } = await embedTexts(embedder, texts, { purpose: "document", countedTokens }, context, budget);
+    for (const [index, sentence] of sentences.entries()) sentence.vector = vectors[index]!;
   };
   const isolator = new RefusalIsolator(send, { maxItems: embedder.maxBatchTexts });
   const limits = {
@@ -47,8 +49,8 @@ export function sentenceEmbedding(
   return async (texts) => {
     const keys = texts.map((text) => vectorKey({ context: "", text }));
     const sentences = new Map<string, Sentence>();
-    for (const [at, text] of texts.entries()) {
-      const key = keys[at]!;
+    for (const [index, text] of texts.entries()) {
+      const key = keys[index]!;
       if (sentences.has(key)) continue;
       const vector = remembered.get(key);
       sentences.set(key, vector ? { text, tokens: 0, vector } : { text, tokens: embedder.tokens.count(text) });

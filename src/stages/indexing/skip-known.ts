@@ -6,7 +6,7 @@ import type { Document, DocumentChunk } from "../../core/types.js";
 import { documentFingerprint, vectorKey } from "../../text/chunking/chunk-identity.js";
 import { withVector } from "./embed-chunks.js";
 
-/** What arrived together is looked up together, since each question to a store on another machine costs a round trip. */
+/** Documents that arrive together are looked up together: each query to a store on another machine costs a round trip. */
 const maxDocuments = 64;
 const maxChunks = 256;
 const maxCodeUnits = 1_000_000;
@@ -15,6 +15,13 @@ const maxCodeUnits = 1_000_000;
  * Drops documents that are stored unchanged, and gives chunks of changed ones the vectors that the store already has for
  * their text, so that only new text is embedded. Holds the chunks of one document, or of several that came together and
  * have no more than 256.
+ *
+ * @example
+ * ```ts
+ * import { chunk, collect, Pipeline, skipKnown, type Document, type Store } from "citewell";
+ * export const changedChunks = (store: Store, documents: readonly Document[]) =>
+ *   collect(Pipeline.from<Document>().pipe(chunk()).pipe(skipKnown(store)).stream(documents));
+ * ```
  */
 export function skipKnown<Space extends string>(
   store: Pick<Store<Space>, "space" | "documentInfo" | "knownVectors">,
@@ -27,9 +34,9 @@ export function skipKnown<Space extends string>(
       signal.throwIfAborted();
       const infos = await Promise.all(group.map(([{ document }]) => store.documentInfo(document.uri)));
       const changed: DocumentChunk[][] = [];
-      for (const [at, chunks] of group.entries()) {
+      for (const [index, chunks] of group.entries()) {
         const [{ document }] = chunks;
-        if (infos[at]?.fingerprint === documentFingerprint(document, chunks)) {
+        if (infos[index]?.fingerprint === documentFingerprint(document, chunks)) {
           report({ type: "document", uri: document.uri, outcome: "unchanged", chunks: chunks.length });
         } else changed.push(chunks);
       }

@@ -1,7 +1,6 @@
 import { checkStorePart } from "../../core/check-port.js";
 import { asError, StoreError, OptionsError } from "../../core/errors.js";
 import { checkDetails } from "../../core/metadata.js";
-import { functionOption, optionsOf, resolve } from "../../core/options.js";
 import { type RunContext, stage, type Stage } from "../../core/pipeline.js";
 import type { DocumentWrite, Store, StoreWrite, WrittenDocument } from "../../core/ports.js";
 import { batch, mapConcurrent } from "../../core/stream.js";
@@ -11,50 +10,37 @@ import { documentFingerprint, vectorKey } from "../../text/chunking/chunk-identi
 /** Maximum chunks in one transaction, about a megabyte of vectors: what waits longer burdens the heap. */
 const maxChunks = 256;
 
-/** One write commits while the store's indexes take over what the one before it brought. */
+/** One write commits while the store's indexes absorb the previous one. */
 const writesInFlight = 2;
 
-export interface StoreStageOptions {
-  /** Called for each write: settings to keep in the same transaction. Default: none. */
-  readonly settings?: () => Pick<StoreWrite, "settings" | "tokenMargin">;
-  /** Called for each write of these documents: notes that hold once they are stored. Default: none. */
-  readonly notes?: (uris: readonly string[]) => Pick<StoreWrite, "notes">;
-}
-
-const storeStageOptions = optionsOf<StoreStageOptions>()({
-  settings: functionOption<NonNullable<StoreStageOptions["settings"]>>().optional(),
-  notes: functionOption<NonNullable<StoreStageOptions["notes"]>>().optional(),
-});
-
 /**
- * Writes what has arrived, in one transaction at a time. Vectors are kept as they come, so that an interrupted run has
- * paid for nothing in vain; a document replaces its stored version once all its chunks are there, that is when a chunk of
- * another document comes or the stream ends without an error. Documents in `context.failures` stay as they were.
+ * Writes arrived chunks, in one transaction at a time. Vectors are stored as they come, so that an interrupted run has
+ * paid for nothing in vain; a document replaces its stored version once all its chunks have arrived, that is when a
+ * chunk of another document comes or the stream ends without an error. Documents in `context.failures` stay as they
+ * were.
+ *
+ * @example
+ * ```ts
+ * import { chunk, collect, embedChunks, Pipeline, store, type Document, type Embedder, type Store } from "citewell";
+ * export const add = (kb: Store<"my-model">, embedder: Embedder<"my-model">, documents: readonly Document[]) =>
+ *   collect(Pipeline.from<Document>().pipe(chunk()).pipe(embedChunks(embedder)).pipe(store(kb)).stream(documents));
+ * ```
  */
 export function store<Space extends string>(
   kb: Pick<Store<Space>, "space" | "dimension" | "write">,
-  options: StoreStageOptions = {},
 ): Stage<Embedded<DocumentChunk, Space>, StoredDocument> {
-  const { settings, notes } = resolve("store", storeStageOptions, options);
   checkStorePart("store", kb, ["write"]);
   const { space, dimension } = kb;
   return stage(
     "store",
     async function* (source, context) {
       const write = async ({ vectors, documents = [] }: StoreWrite) => {
-        const kept = { ...(vectors && { vectors }), ...settings?.() };
-        const saved = () => vectors && context.paidVectors?.written(vectors.keys());
+        const kept = vectors && { vectors };
         try {
-          const written = await kb.write({
-            ...kept,
-            documents,
-            ...notes?.(documents.map(({ document }) => document.uri)),
-          });
-          saved();
-          return written;
+          return await kb.write({ ...kept, documents });
         } catch (error) {
-          // What was paid for is kept, whatever made the write of the documents fail.
-          await kb.write(kept).then(saved, () => {});
+          // Keep the vectors that were paid for, whatever made the write of the documents fail.
+          await kb.write({ ...kept }).catch(() => {});
           if (error instanceof StoreError || context.signal.aborted) throw error;
           return await writeOneByOne(kb, documents, context);
         }
@@ -78,10 +64,10 @@ async function writeOneByOne(
   { failures, report }: Pick<RunContext, "failures" | "report">,
 ): Promise<WrittenDocument[]> {
   const written: WrittenDocument[] = [];
-  for (const each of documents) {
-    const { uri } = each.document;
+  for (const currentDocument of documents) {
+    const { uri } = currentDocument.document;
     try {
-      for (const one of await kb.write({ documents: [each] })) written.push(one);
+      for (const one of await kb.write({ documents: [currentDocument] })) written.push(one);
     } catch (thrown) {
       if (thrown instanceof StoreError) throw thrown;
       const error = asError(thrown);
@@ -158,9 +144,9 @@ export function storeBlank(into: Pick<Store, "documentInfo" | "write">): Stage<D
 }
 
 /**
- * Passes on documents whose metadata fits the store's schema, and whose other fields any store can hold; any other fails, with
- * the reason, before anything is spent on it, and what is stored of it stays. A title is made well-formed: it may have been
- * cut from a text.
+ * Passes on documents whose metadata fits the store's schema, and whose other fields any store can hold; any other
+ * fails, with the reason, before anything is spent on it, and its stored version stays. A title is made well-formed: it
+ * may have been cut from a text.
  */
 export function fitMetadata({ metadataSchema }: Pick<Store, "metadataSchema">): Stage<Document, Document> {
   return stage("fit-metadata", async function* (source, { failures }) {

@@ -1,5 +1,5 @@
 import { BudgetError, TransportError } from "../../core/errors.js";
-import type { Budget } from "../../core/pipeline.js";
+import type { Budget, Charge } from "../calls/payments.js";
 
 /**
  * Admits calls while the token budget lasts. The true cost of a call is known only afterwards; until then our count
@@ -24,46 +24,32 @@ export class TokenBudget implements Budget {
   }
 
   /**
-   * Makes a call that has `tokens` tokens by our count.
+   * Reserves what a call of `tokens` tokens by our count will cost.
    *
-   * @throws BudgetError when the budget cannot pay for it; nothing was sent then.
+   * @throws BudgetError when the budget cannot pay for it.
    */
-  async spend<Reply extends { readonly tokens?: number | undefined }>(
-    tokens: number,
-    call: () => Promise<Reply>,
-  ): Promise<Reply> {
+  async reserve(tokens: number): Promise<Charge> {
     while (this.#counted === 0 && this.#alone) await this.#alone;
     const expected = Math.ceil(tokens * this.#ratio());
     if (this.#total() + expected > this.maxTokens) throw this.#exceeded(expected);
-    const reply = this.#charge(tokens, expected, call);
-    if (this.#counted === 0) this.#alone = reply.catch(() => {});
-    try {
-      return await reply;
-    } finally {
-      if (this.#counted === 0) this.#alone = undefined;
-    }
-  }
-
-  async #charge<Reply extends { readonly tokens?: number | undefined }>(
-    tokens: number,
-    expected: number,
-    call: () => Promise<Reply>,
-  ): Promise<Reply> {
     this.#inFlight += expected;
-    try {
-      const reply = await call();
-      // A service that reports no usage has spent all the same: our count stands for it.
-      this.#spent += reply.tokens || expected;
-      this.#counted += tokens;
-      return reply;
-    } catch (error) {
-      if (error instanceof TransportError && (error.code === "reply" || error.code === "truncated")) {
-        this.#wasted += expected;
-      }
-      throw error;
-    } finally {
-      this.#inFlight -= expected;
-    }
+    let end: (() => void) | undefined;
+    if (this.#counted === 0) this.#alone = new Promise<void>((resolve) => (end = resolve));
+    return {
+      settle: (result) => {
+        this.#inFlight -= expected;
+        if ("error" in result) {
+          if (isUnreadableReply(result.error)) this.#wasted += expected;
+        } else {
+          // A service that reports no usage has spent all the same: our count stands for it.
+          this.#spent += result.tokens || expected;
+          this.#counted += tokens;
+        }
+        if (!end) return;
+        this.#alone = undefined;
+        end();
+      },
+    };
   }
 
   /** Tokens that the service has counted so far, with those it will count for the calls in flight. */
@@ -77,11 +63,17 @@ export class TokenBudget implements Budget {
   }
 
   #exceeded(expected: number): BudgetError {
-    const [max, spent, next] = [this.maxTokens, this.#total(), expected].map((each) => each.toLocaleString("en-US"));
+    const [max, spent, next] = [this.maxTokens, this.#total(), expected].map((amount) =>
+      amount.toLocaleString("en-US"),
+    );
     return new BudgetError(
       `The budget is ${max} tokens: ${spent} are spent, and the next request of about ${next} would exceed it. ` +
         `What was embedded is kept: run again ${this.#spent + this.#inFlight > 0 ? "" : "with a larger budget "}to go on`,
       { maxTokens: this.maxTokens },
     );
   }
+}
+
+function isUnreadableReply(error: unknown): boolean {
+  return error instanceof TransportError && (error.code === "reply" || error.code === "truncated");
 }

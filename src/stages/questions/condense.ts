@@ -1,6 +1,6 @@
 import { checkPort } from "../../core/check-port.js";
 import { z } from "zod";
-import { optionsOf, resolve } from "../../core/options.js";
+import { optionsOf, renamed, resolve } from "../../core/options.js";
 import { mapStage, type Stage } from "../../core/pipeline.js";
 import type { ChatModel } from "../../core/ports.js";
 import { foldMessages } from "../../text/prompt/fold-messages.js";
@@ -11,19 +11,22 @@ import { type StepResult, questionStep, questionStepTime, type QuestionStepTime 
 
 export interface CondenseOptions extends QuestionStepTime {
   /**
-   * `follow-ups`: a question that names its subject goes on unchanged, without asking the model. `all`: every question
+   * Questions to rewrite. `follow-ups`: a question that names its subject goes on unchanged, without asking the model. `all`: every question
    * with a history is rewritten. Default: `follow-ups`.
    */
-  readonly of?: "follow-ups" | "all";
+  readonly questions?: "follow-ups" | "all";
   /** Maximum tokens of the history that the model reads; older turns are shortened. 64 or more; default 2,000. */
   readonly historyTokens?: number;
 }
 
-export const condenseOptions = optionsOf<CondenseOptions>()({
-  of: z.enum(["follow-ups", "all"]).default("follow-ups"),
-  historyTokens: z.int().min(64).default(2000),
-  ...questionStepTime,
-});
+export const condenseOptions = renamed(
+  optionsOf<CondenseOptions>()({
+    questions: z.enum(["follow-ups", "all"]).default("follow-ups"),
+    historyTokens: z.int().min(64).default(2000),
+    ...questionStepTime,
+  }),
+  { of: '"questions"' },
+);
 
 const system = `Rewrite the question in <question> as one standalone question that is understood without the conversation before it.
 
@@ -40,14 +43,21 @@ const maxAddedCharacters = 1000;
  * Rewrites a follow-up as a question that stands alone, so that it can be searched for: "And in France?" finds nothing.
  * The question as typed stays in `asked`. A question without history goes on unchanged, and so does any question when the
  * model fails or runs out of time; the trace says so.
+ *
+ * @example
+ * ```ts
+ * import { condense, embedQuestion, Pipeline, search, type ChatModel, type Embedder, type Question, type Store } from "citewell";
+ * export const searching = (chat: ChatModel, embedder: Embedder<"my-model">, store: Store<"my-model">) =>
+ *   Pipeline.from<Question>().pipe(condense(chat)).pipe(embedQuestion(embedder)).pipe(search(store));
+ * ```
  */
 export function condense(model: ChatModel, options: CondenseOptions = {}): Stage<Question, Question> {
-  const { of, historyTokens, ...time } = resolve("condense", condenseOptions, options);
+  const { questions, historyTokens, ...time } = resolve("condense", condenseOptions, options);
   checkPort("condense", "chatModel", model);
   return mapStage("condense", async (asked, context) => {
     const { question, history = [] } = asked;
     if (!history.some(({ role }) => role !== "system")) return asked;
-    if (of === "follow-ups" && standsAlone(question)) return asked;
+    if (questions === "follow-ups" && standsAlone(question)) return asked;
     const { messages } = foldMessages(
       {
         system,

@@ -1,5 +1,5 @@
 import { checkPort } from "../../core/check-port.js";
-import { AnswerError } from "../../core/errors.js";
+import { AnswerError, TransportError } from "../../core/errors.js";
 import { mapStage, type RunContext, type Stage } from "../../core/pipeline.js";
 import type { Embedder } from "../../core/ports.js";
 import type { Embedded, FailedAttempt, ModelRequest, Question } from "../../core/types.js";
@@ -10,6 +10,12 @@ import { inputUsage, modelRequest } from "../calls/model-request.js";
  * Embeds a question and its variants, to search with the vectors.
  *
  * @throws AnswerError (`question-too-long`) when it has more tokens than the embedder takes; nothing is sent then.
+ * @example
+ * ```ts
+ * import { collect, embedQuestion, Pipeline, type Embedder, type Question } from "citewell";
+ * export const embedded = (embedder: Embedder, question: string) =>
+ *   collect(Pipeline.from<Question>().pipe(embedQuestion(embedder)).stream([{ question }]));
+ * ```
  */
 export function embedQuestion<Space extends string>(
   embedder: Embedder<Space>,
@@ -32,7 +38,7 @@ export function embedQuestion<Space extends string>(
       const variants = (asked.variants ?? []).filter(({ text }) => embedder.tokens.count(text) <= maxInputTokens);
       const wordings = variants.filter(({ kind }) => kind === "question");
       const passages = variants.filter(({ kind }) => kind === "passage");
-      const texts = (of: typeof variants) => of.map(({ text }) => text);
+      const texts = (group: typeof variants) => group.map(({ text }) => text);
       const [[vector, ...ofWordings], ofPassages] = await Promise.all([
         embed([asked.question, ...texts(wordings)], "query", requests, context),
         embed(texts(passages), "document", requests, context),
@@ -60,6 +66,11 @@ export function embedQuestion<Space extends string>(
       const onFailedAttempt = (attempt: FailedAttempt) => void failedAttempts.push(attempt);
       const batch = texts.slice(from, from + embedder.maxBatchTexts);
       const reply = await embedTexts(embedder, batch, { purpose, onFailedAttempt }, context);
+      const broken = reply.vectors.findIndex((vector) => !vector.every(Number.isFinite));
+      if (broken >= 0) {
+        const message = `${space} returned a vector with a number that is not finite for ${JSON.stringify(batch[broken])}`;
+        throw new TransportError("reply", message);
+      }
       const usage = inputUsage(reply.tokens);
       requests.push(modelRequest({ step: "embed-question", by, answered: true, usage, started, failedAttempts }));
       vectors.push(...reply.vectors);

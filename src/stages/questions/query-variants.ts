@@ -34,6 +34,13 @@ const maxPassageCharacters = 2000;
  * Has a model rephrase the question, to find passages that say the same in words the asker did not think of. The
  * question itself is always searched for too, and all ranks are fused; the wordings together weigh as much as the
  * question alone. When the model fails, runs out of time or adds nothing, the question goes on alone, and the trace says so.
+ *
+ * @example
+ * ```ts
+ * import { multiQuery, Pipeline, search, type ChatModel, type Question, type Store } from "citewell";
+ * export const searching = (chat: ChatModel, store: Store) =>
+ *   Pipeline.from<Question>().pipe(multiQuery(chat, { count: 3 })).pipe(search(store, { mode: "lexical" }));
+ * ```
  */
 export function multiQuery(model: ChatModel, options: MultiQueryOptions = {}): Stage<Question, Question> {
   const { count, ...time } = resolve("multiQuery", multiQueryOptions, options);
@@ -69,6 +76,13 @@ const hydeSystem = `Write a short passage, of two to four sentences, as it could
  * model fails, runs out of time or invents nothing, the question goes on alone, and the trace says so. After Gao, Ma,
  * Lin and Callan, "Precise Zero-Shot Dense Retrieval without Relevance Labels", ACL 2023, with ranks fused instead of
  * vectors averaged.
+ *
+ * @example
+ * ```ts
+ * import { embedQuestion, hyde, Pipeline, search, type ChatModel, type Embedder, type Question, type Store } from "citewell";
+ * export const searching = (chat: ChatModel, embedder: Embedder<"my-model">, store: Store<"my-model">) =>
+ *   Pipeline.from<Question>().pipe(hyde(chat)).pipe(embedQuestion(embedder)).pipe(search(store));
+ * ```
  */
 export function hyde(model: ChatModel, options: HydeOptions = {}): Stage<Question, Question> {
   const time = resolve("hyde", hydeOptions, options);

@@ -51,11 +51,13 @@ export async function questionStep(
   const result = "problem" in reply ? reply : read(reply.text);
   const { changes, note } =
     "problem" in result ? { changes: {}, note: `${result.problem}: the question was left unchanged` } : result;
-  if ("problem" in result) context.report({ type: "warning", message: `${step}: ${note}` });
+  const warning = "problem" in result ? `${step}: ${note}` : undefined;
+  if (warning !== undefined) context.report({ type: "warning", message: warning });
   const traced: TraceStep = { step, kept: [], dropped: [], note, milliseconds: performance.now() - started };
   return {
     ...asked,
     ...changes,
+    ...(warning !== undefined && { warnings: [...(asked.warnings ?? []), warning] }),
     ...((asked.usage ?? usage) && { usage: addUsage(asked.usage, usage)! }),
     ...((answered || failedAttempts.length > 0) && {
       requests: [

@@ -19,14 +19,14 @@ export function closestFirst(question: string, hits: readonly Hit[], weight: num
           best.map(({ chunk }) => embeddingText(chunk)),
         )
       : undefined;
-  if (close === undefined || !close.some((each) => each > 0)) return hits;
+  if (close === undefined || !close.some((closeness) => closeness > 0)) return hits;
   const ranked = best
-    .map((hit, at) => ({ hit, near: close[at]!, score: hit.score + weight * close[at]! }))
+    .map((hit, index) => ({ hit, near: close[index]!, score: hit.score + weight * close[index]! }))
     .toSorted((a, b) => b.score - a.score)
-    .map(({ hit, near, score }, at) => ({
+    .map(({ hit, near, score }, position) => ({
       ...hit,
       score,
-      placements: [...hit.placements, { by: "closeness", rank: at + 1, score: near }],
+      placements: [...hit.placements, { by: "closeness", rank: position + 1, score: near }],
     }));
   return [...ranked, ...hits.slice(closenessDepth)];
 }

@@ -24,6 +24,15 @@ export const diversifyOptions = optionsOf<DiversifyOptions>()({
  * 0..1 over all hits, so any ranking can come before; similarity is the cosine of the stored vectors, 0 for a hit without
  * one. Maximal marginal relevance after Carbonell and Goldstein, "The use of MMR, diversity-based reranking for
  * reordering documents and producing summaries", SIGIR 1998. Scores do not change, so they may no longer fall.
+ *
+ * @example
+ * ```ts
+ * import { diversify, Pipeline, search, type Question, type Store } from "citewell";
+ * export const searching = (store: Store) =>
+ *   Pipeline.from<Question>()
+ *     .pipe(search(store, { mode: "lexical", count: 40 }))
+ *     .pipe(diversify(store, { lambda: 0.7, count: 10 }));
+ * ```
  */
 export function diversify(
   store: Pick<Store, "knownVectors">,
@@ -107,6 +116,6 @@ export function marginalOrder(
 
 function dot(a: Float32Array, b: Float32Array): number {
   let sum = 0;
-  for (let at = 0; at < a.length; at++) sum += a[at]! * b[at]!;
+  for (let index = 0; index < a.length; index++) sum += a[index]! * b[index]!;
   return sum;
 }

@@ -1,8 +1,10 @@
 import { z } from "zod";
+import { checkPort } from "../../core/check-port.js";
 import { OptionsError } from "../../core/errors.js";
-import { optionsOf, resolve } from "../../core/options.js";
+import { listOption, optionsOf, renamed, resolve } from "../../core/options.js";
 import type { Found, Retriever } from "../../core/ports.js";
 import type { Placement } from "../../core/types.js";
+import { checkedFound } from "./checked-found.js";
 
 /** Adds up what ranks count (`rrf`), or scores, brought to one scale (`score`). */
 export type FusionMethod = "rrf" | "score";
@@ -12,7 +14,7 @@ export interface FusedOptions {
    * `rrf`: only ranks count, so that any retrievers fit together. `score`: a chunk counts by how far its score stands above
    * the last of its list, in standard deviations of that list. Default: `rrf`.
    */
-  readonly fusion?: FusionMethod;
+  readonly method?: FusionMethod;
   /**
    * With `rrf`, how slowly lower ranks lose weight: a chunk at rank r counts weight / (k + r). 0 to 1000; default 10. The
    * paper has 60, for dozens of lists; with two lists, the first ranks have to count for more.
@@ -27,12 +29,15 @@ export interface FusedOptions {
   readonly candidates?: number;
 }
 
-export const fusedOptions = optionsOf<FusedOptions>()({
-  fusion: z.enum(["rrf", "score"]).default("rrf"),
-  k: z.number().min(0).max(1000).default(10),
-  weights: z.array(z.number().min(0)).readonly().optional(),
-  candidates: z.int().min(1).optional(),
-});
+export const fusedOptions = renamed(
+  optionsOf<FusedOptions>()({
+    method: z.enum(["rrf", "score"]).default("rrf"),
+    k: z.number().min(0).max(1000).default(10),
+    weights: listOption(z.array(z.number().min(0))).optional(),
+    candidates: z.int().min(1).optional(),
+  }),
+  { fusion: '"method"' },
+);
 
 /**
  * Combines retrievers into one, by ranks or by scores; neither needs calibration. Reciprocal rank fusion after Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and
@@ -45,7 +50,9 @@ export const fusedOptions = optionsOf<FusedOptions>()({
  * ```
  */
 export function fused(retrievers: readonly Retriever[], options: FusedOptions = {}): Retriever {
-  const { fusion, k, weights, candidates } = resolve("fused", fusedOptions, options);
+  const { method, k, weights, candidates } = resolve("fused", fusedOptions, options);
+  for (const [index, retriever] of retrievers.entries())
+    checkPort(`fused`, "retriever", retriever, `retrievers[${index}]`);
   if (weights && weights.length !== retrievers.length) {
     throw new OptionsError(
       "options",
@@ -55,16 +62,16 @@ export function fused(retrievers: readonly Retriever[], options: FusedOptions = 
   return {
     name: "fused",
     retrieve: async (query, { count, ...call }) => {
-      const wanted = fusion === "rrf" ? 2 * count : count;
-      const each = { ...call, count: candidates ?? Math.max(scaleScores, wanted) };
-      const rankings = await Promise.all(retrievers.map((retriever) => retriever.retrieve(query, each)));
-      return fuse(rankings, { fusion, k, weights, count, asked: each.count });
+      const wanted = method === "rrf" ? 2 * count : count;
+      const searchCall = { ...call, count: candidates ?? Math.max(scaleScores, wanted) };
+      const rankings = await Promise.all(retrievers.map((retriever) => checkedFound(retriever, query, searchCall)));
+      return fuse(rankings, { method, k, weights, count, asked: searchCall.count });
     },
   };
 }
 
 interface Fusing {
-  readonly fusion: FusionMethod;
+  readonly method: FusionMethod;
   readonly k: number;
   readonly weights: readonly number[] | undefined;
   readonly count: number;
@@ -76,18 +83,18 @@ interface Sum {
   readonly chunkId: string;
   score: number;
   bestRank: number;
-  /** Those of the first list itself, as long as there is one. */
+  /** Placements of the first list, shared until a second list adds its own. */
   placements: readonly Placement[];
 }
 
 /** The `count` best by falling sum; ties go to the best rank in any list, then to the lower id. */
-export function fuse(rankings: readonly (readonly Found[])[], { fusion, k, weights, count, asked }: Fusing): Found[] {
+export function fuse(rankings: readonly (readonly Found[])[], { method, k, weights, count, asked }: Fusing): Found[] {
   const sums = new Map<string, Sum>();
   for (const [list, given] of rankings.entries()) {
     const weight = weights?.[list] ?? 1;
     const seen = new Set<string>();
     const ranking = given.filter(({ chunkId }) => !seen.has(chunkId) && seen.add(chunkId));
-    const counts = fusion === "score" ? scoresAboveFloor(ranking, ranking.length < asked) : undefined;
+    const counts = method === "score" ? scoresAboveFloor(ranking, ranking.length < asked) : undefined;
     // Entries of iterators would be a twelfth of a search's garbage.
     for (let index = 0; index < ranking.length; index++) {
       const { chunkId, placements } = ranking[index]!;
@@ -112,8 +119,9 @@ export function fuse(rankings: readonly (readonly Found[])[], { fusion, k, weigh
 }
 
 /**
- * Scores that a list's scale is taken from: the same for callers who want few results and many. Those behind them count nothing,
- * and stand in order of their best rank: none below the number of results that are wanted can be one of these.
+ * Scores that a list's scale is taken from: the same number for callers who request few results or many. Scores behind
+ * them count as 0 and are ordered by best rank, so no chunk ranked below the requested number in every list can be
+ * among the results.
  */
 const scaleScores = 100;
 

@@ -1,6 +1,7 @@
-import { checkPort } from "../../core/check-port.js";
+import { checkPort, shown } from "../../core/check-port.js";
 import { z } from "zod";
-import { TransportError } from "../../core/errors.js";
+import { OptionsError, TransportError } from "../../core/errors.js";
+import { isRecord } from "../../core/json.js";
 import { optionsOf, resolve } from "../../core/options.js";
 import { mapStage, type RunContext, type Stage } from "../../core/pipeline.js";
 import type { CallOptions, Reranker, Reranking } from "../../core/ports.js";
@@ -16,15 +17,20 @@ export interface RerankOptions {
   /** Maximum number of hits to send, best first. Default: all. */
   readonly candidates?: number;
   /**
-   * What happens when the reranker cannot be reached in time: keep the order of the search, with a warning, or end the
-   * run. A key or model that the service rejects always ends it. Default `keep-order`.
+   * Behaviour when reranking fails, for whatever reason: keep the order of the search, with a warning that also stands in
+   * `Answer.warnings`, or end the run. An abort always ends it. Default `keep-order`.
    */
   readonly onFailure?: "keep-order" | "throw";
   /**
-   * How much the search's own score counts beside the reranker's, each as a share of its best; 0 or more. A reranker that knows
-   * no more than words should not overrule the search. Default: 0, the reranker decides.
+   * How much the search's own score counts beside the reranker's, each as a share of its best; 0 or more. A reranker
+   * that only compares words should not overrule the search. Default: 0, the reranker decides.
    */
   readonly searchWeight?: number;
+  /**
+   * Number of hits, best by the search, that may change places; the others keep the search's order behind them. A reranker that knows
+   * little more than the search orders the best, but brings none among them. 1 or more. Default: all.
+   */
+  readonly depth?: number;
   /** Time reserved for later stages when the run has a deadline, in milliseconds. Default 2,000. */
   readonly reserveMs?: number;
 }
@@ -34,6 +40,7 @@ export const rerankOptions = optionsOf<RerankOptions>()({
   candidates: z.int().min(1).optional(),
   onFailure: z.enum(["keep-order", "throw"]).default("keep-order"),
   searchWeight: z.number().min(0).default(0),
+  depth: z.int().min(1).optional(),
   reserveMs: z.number().min(0).default(2000),
 });
 
@@ -45,17 +52,47 @@ interface Ranked {
   readonly failedAttempts: readonly FailedAttempt[];
 }
 
-/** Orders hits by a reranker's score of their text, context included, and keeps the best. */
+/**
+ * Orders hits by a reranker's score of their text, context included, and keeps the best. Where reranking fails the order of the
+ * search stays, and `warnings` say so.
+ *
+ * @example
+ * ```ts
+ * import { Pipeline, rerank, search, type Question, type Reranker, type Store } from "citewell";
+ * export const searching = (store: Store, reranker: Reranker) =>
+ *   Pipeline.from<Question>()
+ *     .pipe(search(store, { mode: "lexical", count: 40 }))
+ *     .pipe(rerank(reranker, { topN: 6 }));
+ * ```
+ */
 export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<Retrieved, Retrieved> {
-  const { topN, candidates, onFailure, searchWeight, reserveMs } = resolve("rerank", rerankOptions, options);
+  const {
+    topN,
+    candidates,
+    onFailure,
+    searchWeight,
+    depth = Infinity,
+    reserveMs,
+  } = resolve("rerank", rerankOptions, options);
   checkPort("rerank", "reranker", reranker);
+  if (options.topN !== undefined && topN > (candidates ?? Infinity)) {
+    throw new OptionsError(
+      "options",
+      `topN is ${topN}, but only ${candidates} candidates are sent. Set topN to ${candidates} or less, or candidates to ${topN} or more`,
+      { call: "rerank", option: "topN" },
+    );
+  }
   return mapStage(
     "rerank",
     async (retrieved, context) => {
       context.signal.throwIfAborted();
       const started = performance.now();
       const sent = retrieved.hits.slice(0, candidates);
-      const { ranked, note, answered, tokens, failedAttempts } = await rankOrKeep(retrieved.question, sent, context);
+      const { ranked, note, answered, tokens, failedAttempts } = await rankOrKeep(
+        retrieved.searchedFor ?? retrieved.question,
+        sent,
+        context,
+      );
       const hits = ranked.slice(0, topN);
       const step: TraceStep = {
         step: "rerank",
@@ -73,6 +110,7 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
       };
       const usage = inputUsage(tokens);
       const asked = answered || failedAttempts.length > 0;
+      const warnings = note !== undefined && [...(retrieved.warnings ?? []), `rerank: ${note}`];
       const requests = asked && [
         modelRequest({ step: "rerank", by: reranker, answered, usage, started, failedAttempts }),
       ];
@@ -80,6 +118,7 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
         ...retrieved,
         hits,
         trace: [...retrieved.trace, step],
+        ...(warnings && { warnings }),
         ...(requests && { requests: [...(retrieved.requests ?? []), ...requests] }),
       };
     },
@@ -90,8 +129,9 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
     if (sent.length === 0) return { ranked: sent, answered: false, failedAttempts: [] };
     const texts = sent.map(({ chunk }) => embeddingText(chunk));
     const rank = async (call: CallOptions) => {
-      const reranking = await reranker.rerank(question, texts, call);
-      return { ranked: blended(inOrderOf(reranking, sent), searchWeight), answered: true, tokens: reranking.tokens };
+      const reranking = checkReranking(reranker.model, await reranker.rerank(question, texts, call), sent.length);
+      const reranked = inOrderOf(reranking, sent);
+      return { ranked: blended(reranked, { searchWeight, depth }), answered: true, tokens: reranking.tokens };
     };
     if (onFailure === "throw") {
       const failedAttempts: FailedAttempt[] = [];
@@ -99,7 +139,7 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
       const call = { ...remainingTime(context), signal: context.signal, onFailedAttempt };
       return { ...(await unlessAborted(rank(call), context.signal)), failedAttempts };
     }
-    const reply = await optionalCall(reranker.model, { reserveMs }, context, rank);
+    const reply = await optionalCall(reranker.model, { reserveMs }, context, rank, () => true);
     const { failedAttempts } = reply;
     if (!("problem" in reply)) return { ...reply.value, failedAttempts };
     const note = `${reply.problem}: the order of the search was kept`;
@@ -109,37 +149,73 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
 }
 
 /**
- * Hits in the order of the reranker's and the search's scores together, which is their new score. Without a positive score on
- * either side there is nothing to blend.
+ * Hits in the order of the reranker's and the search's scores together, which is their new score; behind them, in the order of the
+ * search, those beyond `depth`. Without a positive score on either side there is nothing to blend.
  */
-function blended(reranked: readonly Reranked[], searchWeight: number): readonly Hit[] {
+function blended(reranked: readonly Reranked[], { searchWeight, depth }: Blending): readonly Hit[] {
+  const movable = reranked.filter(({ position }) => position < depth);
+  const others = reranked.filter(({ position }) => position >= depth).toSorted((a, b) => a.position - b.position);
   const bestSearch = Math.max(...reranked.map(({ searchScore }) => searchScore));
-  const bestRerank = Math.max(...reranked.map(({ hit }) => hit.score));
-  if (searchWeight === 0 || !(bestSearch > 0 && bestRerank > 0)) return reranked.map(({ hit }) => hit);
-  return reranked
-    .map(({ hit, searchScore }) => {
-      const score = (hit.score / bestRerank + searchWeight * (searchScore / bestSearch)) / (1 + searchWeight);
-      return { ...hit, score };
-    })
+  const bestRerank = Math.max(...movable.map(({ hit }) => hit.score));
+  if (searchWeight === 0 || !(bestSearch > 0 && bestRerank > 0)) return [...movable, ...others].map(({ hit }) => hit);
+  const blend = (share: number, { hit, searchScore }: Reranked): Hit => ({
+    ...hit,
+    score: (share + searchWeight * (searchScore / bestSearch)) / (1 + searchWeight),
+  });
+  const ordered = movable
+    .map((candidate) => blend(candidate.hit.score / bestRerank, candidate))
     .toSorted((a, b) => b.score - a.score);
+  return [...ordered, ...others.map((candidate) => blend(0, candidate))];
+}
+
+interface Blending {
+  readonly searchWeight: number;
+  readonly depth: number;
 }
 
 interface Reranked {
   readonly hit: Hit;
   readonly searchScore: number;
+  /** Place in the order of the search, from 0. */
+  readonly position: number;
 }
 
-/** @throws TransportError (`reply`) when a result names a document that was not sent, or names one twice. */
+/** Hits by falling score, ties in the order of the search, independent of the order of the results. */
 function inOrderOf({ results }: Reranking, sent: readonly Hit[]): Reranked[] {
-  const left = new Map(sent.entries());
-  return results.map(({ index, score }, position) => {
-    const hit = left.get(index);
-    if (!hit || !left.delete(index)) {
-      throw new TransportError("reply", `The reranker's result ${position} names document ${index} of ${sent.length}`);
+  return results
+    .toSorted((a, b) => b.score - a.score || a.index - b.index)
+    .map(({ index, score }, rank) => {
+      const hit = sent[index]!;
+      const placements = [...hit.placements, { by: "rerank", rank: rank + 1, score }];
+      return { hit: { ...hit, score, placements }, searchScore: hit.score, position: index };
+    });
+}
+
+/** @throws TransportError (`reply`) that names the result and the field which is not what `Reranking` says. */
+function checkReranking(model: string, reply: unknown, sent: number): Reranking {
+  const refuse = (problem: string): never => {
+    throw new TransportError("reply", `The reranker ${model} returned ${problem}`);
+  };
+  const { results, tokens } = isRecord(reply) ? reply : refuse(`${shown(reply)}, not { results }`);
+  if (!Array.isArray(results)) return refuse(`results that are no list (got ${shown(results)})`);
+  const seen = new Set<unknown>();
+  for (const [place, result] of (results as readonly unknown[]).entries()) {
+    const { index, score } = isRecord(result)
+      ? result
+      : refuse(`results[${place}] that is ${shown(result)}, not { index, score }`);
+    if (typeof index !== "number" || !Number.isInteger(index) || index < 0 || index >= sent) {
+      refuse(`results[${place}].index ${shown(index)}, but ${sent} documents were sent, 0 to ${sent - 1}`);
     }
-    const placements = [...hit.placements, { by: "rerank", rank: position + 1, score }];
-    return { hit: { ...hit, score, placements }, searchScore: hit.score };
-  });
+    if (seen.has(index)) refuse(`results[${place}].index ${shown(index)} for a second time`);
+    seen.add(index);
+    if (typeof score !== "number" || !Number.isFinite(score)) {
+      refuse(`results[${place}].score ${shown(score)}, which is no finite number`);
+    }
+  }
+  if (tokens !== undefined && !(typeof tokens === "number" && tokens >= 0 && Number.isFinite(tokens))) {
+    refuse(`tokens ${shown(tokens)}, which is no number of 0 or more`);
+  }
+  return reply as Reranking;
 }
 
 function missing(all: readonly Hit[], present: readonly Hit[], reason: string): TraceStep["dropped"] {

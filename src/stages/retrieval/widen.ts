@@ -1,4 +1,4 @@
-import { checkStorePart } from "../../core/check-port.js";
+import { checkStorePart, checkTokens } from "../../core/check-port.js";
 import { z } from "zod";
 import { optionsOf, resolve } from "../../core/options.js";
 import { mapStage, type Stage } from "../../core/pipeline.js";
@@ -32,12 +32,22 @@ export const widenOptions = optionsOf<WidenOptions>()({
 });
 
 /**
- * Widens each hit to more of its document: small chunks are found best, and larger ones answered from best. The span that
- * was found stays in `matched`; text and offsets become those of the wider slice, under the chunk's id. A hit inside the
- * wider span of a better one is merged into it. Pipe it after ranking: wider spans have no vectors.
+ * Widens each hit to more of its document: small chunks are best for finding, larger ones for answering. The span that
+ * was found stays in `matched`; text and offsets become those of the wider slice, under the chunk's id. A hit inside
+ * the wider span of a better one is merged into it. Pipe it after ranking: wider spans have no vectors.
+ *
+ * @example
+ * ```ts
+ * import { Pipeline, search, widen, type Question, type Store } from "citewell";
+ * export const searching = (store: Store) =>
+ *   Pipeline.from<Question>()
+ *     .pipe(search(store, { mode: "lexical", count: 6 }))
+ *     .pipe(widen(store, { maxTokens: 512 }));
+ * ```
  */
 export function widen(store: Pick<Store, "document">, options: WidenOptions = {}): Stage<Retrieved, Retrieved> {
   const { maxTokens, to, tokens = defaultTokens } = resolve("widen", widenOptions, options);
+  checkTokens("widen", "tokens", tokens);
   checkStorePart("widen", store, ["document"]);
   return mapStage("widen", async (retrieved, { signal }) => {
     const started = performance.now();
@@ -56,11 +66,11 @@ export function widen(store: Pick<Store, "document">, options: WidenOptions = {}
         wide.push(hit);
         continue;
       }
-      const at = wide.findIndex(({ uri, chunk }) => uri === hit.uri && chunk.start <= start && end <= chunk.end);
-      if (at < 0) wide.push(widenHit(hit, source.document, spanFor(hit, source), tokens));
+      const index = wide.findIndex(({ uri, chunk }) => uri === hit.uri && chunk.start <= start && end <= chunk.end);
+      if (index < 0) wide.push(widenHit(hit, source.document, spanFor(hit, source), tokens));
       else {
-        wide[at] = { ...wide[at]!, matched: [...(wide[at]!.matched ?? []), { start, end }] };
-        dropped.push({ chunkId: hit.chunk.id, reason: `merged into ${wide[at].chunk.id}` });
+        wide[index] = { ...wide[index]!, matched: [...(wide[index]!.matched ?? []), { start, end }] };
+        dropped.push({ chunkId: hit.chunk.id, reason: `merged into ${wide[index].chunk.id}` });
       }
     }
     const step: TraceStep = {

@@ -11,7 +11,7 @@ import {
 import { exchangeOf } from "./stored-exchange.js";
 import { parameters, rows, type Work } from "./work.js";
 
-/** Whatever of the conversations is not as it was written. */
+/** Rows of conversations that were altered. */
 export interface AlteredConversations {
   readonly conversations: readonly ConversationRow[];
   /** Decisions. */
@@ -77,7 +77,7 @@ export function* repairAltered(): Work<void> {
     const exchanges = yield* rows<ExchangeRow>("SELECT * FROM exchanges WHERE conversation = $1", conversation.key);
     const sound = exchanges.map((row) => ({
       ...row,
-      // What was altered must not be put to anybody for approval.
+      // An altered call must not be put to anybody for approval.
       waiting: null,
       ...(!isReadable(row) && { answer: null, stopped: 0 }),
     }));

@@ -102,7 +102,7 @@ const columns: { readonly [Name in Table]: readonly [readonly string[], readonly
   approvals: [["id"], ["conversation", "scope", "approved", "decided_at", "outcome", "ended"]],
 };
 
-/** Of fixed length, however long scope and id are, so that every database can index it. */
+/** Key of a conversation. Its length is fixed, however long scope and id are, so that every database can index it. */
 export function conversationKey(scope: string, id: string): string {
   return createHash("sha256")
     .update(JSON.stringify([scope, id]))
@@ -134,8 +134,8 @@ export function* save<Name extends Table>(table: Name, all: readonly Unsaved<Row
   const [key, others] = columns[table];
   const names = [...key, ...others, "checksum"];
   const replaced = names.map((name) => `${name} = excluded.${name}`).join(", ");
-  for (let at = 0; at < all.length; at += rowsPerStatement) {
-    const some = all.slice(at, at + rowsPerStatement).map((row) => withChecksum(table, row));
+  for (let offset = 0; offset < all.length; offset += rowsPerStatement) {
+    const some = all.slice(offset, offset + rowsPerStatement).map((row) => withChecksum(table, row));
     const tuples = some.map((_, index) => `(${parameters(names.length, 1 + index * names.length)})`);
     yield* rows(
       `INSERT INTO ${table} (${names.join(", ")}) VALUES ${tuples.join(", ")}

@@ -13,13 +13,13 @@ import {
 import { type AnswerToResume, exchangeOf, type StoredAnswer, type StoredExchange, waitOf } from "./stored-exchange.js";
 import { type ConversationDatabase, type ConversationRunner, rows, type Work } from "./work.js";
 
-/** What a list of conversations shows of one. */
+/** Summary of a conversation for lists. */
 export interface ConversationInfo {
   /** The id that it was opened by. */
   readonly id: string;
   /** The name it was given, else its first question; empty while there is neither. */
   readonly title: string;
-  /** Whose it is, as the application said when it began. */
+  /** Owner, as the application named it when the conversation began. */
   readonly owner?: string;
   /** The number of questions. */
   readonly exchanges: number;
@@ -31,10 +31,10 @@ export interface ConversationInfo {
   readonly updatedAtMs: number;
 }
 
-/** Which conversation of a scope. */
+/** Selects a conversation of a scope. */
 export interface WhichConversation {
   readonly id: string;
-  /** Whose it must be. Default: anybody's will do. */
+  /** Required owner. Default: any. */
   readonly owner?: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface WhichConversation {
  * methods reject with an `OptionsError` when the conversation has another owner.
  */
 export interface ScopedConversations {
-  /** Those with the last question first. */
+  /** Lists conversations, the one with the latest question first. */
   readonly list: (filter?: { readonly owner?: string }) => Promise<readonly ConversationInfo[]>;
   /** `undefined` when there is none of that id. */
   readonly info: (which: WhichConversation) => Promise<ConversationInfo | undefined>;
@@ -82,7 +82,7 @@ export interface ScopedConversations {
 
 /** The conversations of a store, beside its documents, so that neither they nor an ingest wait for each other. */
 export interface Conversations {
-  /** Those of the scope with this name; the empty name is that of no scope. */
+  /** Conversations of a named scope; the empty name stands for no scope. */
   readonly of: (scope: string) => ScopedConversations;
   readonly close: () => void;
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { asError, StoreError } from "../../core/errors.js";
 import type { StoreProblem } from "../../core/ports.js";
 import { type Database, guarded, openDatabase, openForReading } from "../../sqlite/database.js";
+import { fileIdentity, refuseLostFile } from "../database/file-identity.js";
 import { findAltered, problemsOf, repairAltered } from "./checking.js";
 import { conversationTables } from "./conversation-rows.js";
 import { type Conversations, conversationsIn } from "./conversations.js";
@@ -30,12 +31,16 @@ export function openConversations(folder: string): Conversations {
     database.close();
     throw error;
   }
+  const identity = fileIdentity(path);
   return conversationsIn({
     location: path,
     of: () => ({
       read: async (work) => guarded(path, () => database.transaction(() => done(database, work())).deferred()),
       // SQLite has one writer at a time.
-      change: async (_, work) => guarded(path, () => database.transaction(() => done(database, work())).immediate()),
+      change: async (_, work) => {
+        refuseLostFile(path, identity);
+        return guarded(path, () => database.transaction(() => done(database, work())).immediate());
+      },
     }),
     close: () => {
       database.close();
@@ -72,13 +77,13 @@ export function repairConversations(folder: string): void {
   });
 }
 
-/** The result of work, done at once. */
+/** Result of work that runs synchronously. */
 function done<Result>(database: Database, work: Work<Result>): Result {
   let step = work.next();
   while (step.done !== true) {
     const { text, values } = step.value;
     const statement = database.prepare<[object], object>(text);
-    const named = Object.fromEntries(values.map((value, at) => [at + 1, value]));
+    const named = Object.fromEntries(values.map((value, index) => [index + 1, value]));
     if (statement.reader) step = work.next(statement.all(named));
     else {
       statement.run(named);

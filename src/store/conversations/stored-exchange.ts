@@ -2,15 +2,19 @@ import { z } from "zod";
 import type { Decision, WaitingAnswer, WaitingCall } from "../../core/approval.js";
 import { StoreError } from "../../core/errors.js";
 import { isRecord, parsedJson } from "../../core/json.js";
-import type { Citation, Turn } from "../../core/types.js";
+import type { AnswerRemark, Citation, NearestPassages, Turn } from "../../core/types.js";
 import type { ExchangeRow } from "./conversation-rows.js";
 
-/** What was answered, as far as it came. */
+/** The answer, as far as it was generated. */
 export interface StoredAnswer {
   /** The text as it was shown, with citations as `[1]`. */
   readonly text: string;
   /** The citations behind these numbers, in the order of the text. */
   readonly citations: readonly Citation[];
+  /** The places of the text that claim something without a citation that holds. Absent where there are none. */
+  readonly remarks?: readonly AnswerRemark[];
+  /** Passages nearest to the question. Present when it was not answered, and something was found. */
+  readonly nearest?: NearestPassages;
   /** The answer as the model is shown it later: without numbers, with the calls of tools. */
   readonly turn: Extract<Turn, { readonly role: "assistant" }>;
   /** True when it was stopped before its end; it is then as long as it had become. */
@@ -58,11 +62,16 @@ const Exchange = z.object({
   id: z.string(),
   name: z.string(),
   arguments: z.string(),
+  extraContent: z.record(z.string(), z.unknown()).exactOptional(),
   result: z.union([z.object({ content: z.string() }), z.object({ error: z.string() })]),
 });
 const Shown = z.object({
   text: z.string(),
   citations: z.array(z.custom<Citation>((value) => typeof (value as Citation | null)?.number === "number")),
+  remarks: z
+    .array(z.object({ start: z.int(), end: z.int(), reason: z.enum(["missing", "near", "uncited"]) }))
+    .exactOptional(),
+  nearest: z.custom<NearestPassages>((value) => isRecord(value) && Array.isArray(value["hits"])).exactOptional(),
   turn: z.object({ role: z.literal("assistant"), text: z.string(), tools: z.array(Exchange).exactOptional() }),
 });
 const isWaiting = (value: unknown) => isRecord(value) && Array.isArray(value["calls"]) && value["calls"].length > 0;

@@ -1,7 +1,7 @@
 /** A value of a column. */
 export type Column = string | number | null;
 
-/** Its parameters are `$1`, `$2` …, in the order of the values. */
+/** An SQL statement. Its parameters are `$1`, `$2` …, in the order of the values. */
 export interface Statement {
   readonly text: string;
   readonly values: readonly Column[];
@@ -20,7 +20,7 @@ export function* rows<Row extends object>(text: string, ...values: readonly Colu
 
 /** `$1, $2, $3`, from the parameter `first` on. */
 export function parameters(count: number, first = 1): string {
-  return Array.from({ length: count }, (_, at) => `$${first + at}`).join(", ");
+  return Array.from({ length: count }, (_, index) => `$${first + index}`).join(", ");
 }
 
 /** Runs work on the rows of one scope. */
@@ -32,7 +32,7 @@ export interface ConversationRunner {
 
 /** A database with the tables of conversations. */
 export interface ConversationDatabase {
-  /** Where it is, for messages. */
+  /** Location of the database, for messages. */
   readonly location: string;
   readonly of: (scope: string) => ConversationRunner;
   readonly close: () => void;

@@ -50,7 +50,7 @@ export class Checksums {
     this.#texts = new Texts(database);
   }
 
-  /** Of a document and its chunks, as they are stored now. */
+  /** Checksum of a document and its chunks, as they are stored now. */
   ofDocument(id: number): number {
     const [revision, ...fields] = this.#sql.document.get(id)!;
     let sum = checksumOf([...fields, encodeText(this.#texts.read(id)), revision!]);

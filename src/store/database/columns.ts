@@ -23,17 +23,17 @@ export function encodeVector(vector: Float32Array): Buffer {
   const components = new Uint32Array(vector.buffer, vector.byteOffset, vector.length);
   const bitWords = Math.ceil(vector.length / 32);
   let kept = 0;
-  for (let at = 0; at < components.length; at++) if (components[at] !== 0) kept++;
+  for (let index = 0; index < components.length; index++) if (components[index] !== 0) kept++;
   if (1 + bitWords + kept > maxPackedShare * vector.length) return littleEndian(components);
   const header = new Uint32Array(1 + bitWords);
   header[0] = vector.length;
   const [values, names] = [new Uint32Array(kept), new Uint8Array(kept)];
   const nameOf = new Map<number, number>();
   let end = 0;
-  for (let at = 0; at < components.length; at++) {
-    const value = components[at]!;
+  for (let position = 0; position < components.length; position++) {
+    const value = components[position]!;
     if (value === 0) continue;
-    header[1 + (at >>> 5)]! |= 1 << (at & 31);
+    header[1 + (position >>> 5)]! |= 1 << (position & 31);
     let name = nameOf.get(value);
     if (name === undefined) nameOf.set(value, (name = nameOf.size));
     names[end] = name;
@@ -51,7 +51,7 @@ export function encodeVector(vector: Float32Array): Buffer {
 /** Packing that saves less than this is not worth the reading. */
 const maxPackedShare = 0.75;
 
-/** Values that a byte can name. */
+/** Number of values that a byte can identify. */
 const maxNamed = 256;
 
 /** The length in bytes, modulo four, of a vector whose values bytes name; the last one is their number less one. */
@@ -113,7 +113,7 @@ export function wholeVector(given: SparseVector | Float32Array): Float32Array {
   if (given instanceof Float32Array) return given;
   const { length, count, places, values } = given;
   const vector = new Float32Array(length);
-  for (let at = 0; at < count; at++) vector[places[at]!] = values[at]!;
+  for (let index = 0; index < count; index++) vector[places[index]!] = values[index]!;
   return vector;
 }
 

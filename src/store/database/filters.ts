@@ -119,12 +119,22 @@ function firstAfter(prefix: string): string | undefined {
   return undefined;
 }
 
-function joined<Item>(operator: "AND" | "OR", items: readonly Item[], each: (item: Item) => Sql): Sql {
+function joined<Item>(operator: "AND" | "OR", items: readonly Item[], itemSql: (item: Item) => Sql): Sql {
   // An empty AND is true, an empty OR is false.
   if (items.length === 0) return { sql: operator === "AND" ? "1" : "0", parameters: [] };
-  const parts = items.map(each);
+  const parts = items.map(itemSql);
   return {
-    sql: `(${parts.map(({ sql }) => `(${sql})`).join(` ${operator} `)})`,
+    sql: balanced(
+      operator,
+      parts.map(({ sql }) => `(${sql})`),
+    ),
     parameters: parts.flatMap(({ parameters }) => parameters),
   };
+}
+
+/** SQLite reads a chain of operators as one level for each, and takes 1,000 levels; halves of halves have few. */
+function balanced(operator: "AND" | "OR", parts: readonly string[]): string {
+  if (parts.length <= 8) return `(${parts.join(` ${operator} `)})`;
+  const middle = parts.length >> 1;
+  return `(${balanced(operator, parts.slice(0, middle))} ${operator} ${balanced(operator, parts.slice(middle))})`;
 }

@@ -163,7 +163,7 @@ const checksumTables = `
   END;
 `;
 
-// Whatever changes a document changes its fingerprint, and what was known about it does not hold any more.
+// Any change of a document changes its fingerprint, which invalidates its note.
 const noteTable = `
   CREATE TABLE notes (uri TEXT PRIMARY KEY, note TEXT NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TRIGGER note_of_changed AFTER UPDATE OF fingerprint ON documents BEGIN
@@ -262,7 +262,7 @@ export function readMeta(database: Database, name: MetaName): string | undefined
   return metaReader(database)(name);
 }
 
-/** The same for a reader that asks often: preparing the statement takes most of a look-up. */
+/** A prepared variant for frequent readers: preparing the statement takes most of a look-up. */
 export function metaReader(database: Database): (name: MetaName) => string | undefined {
   const statement = database.prepare<[string], { value: string }>("SELECT value FROM meta WHERE name = ?");
   return (name) => statement.get(name)?.value;

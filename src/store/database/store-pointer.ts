@@ -60,7 +60,7 @@ export function readPointer(folder: string): StorePointer {
 function parsePointer(text: string): StorePointer {
   const parsed: unknown = JSON.parse(text);
   const byHand = typeof parsed === "object" && parsed !== null && !("checksum" in parsed);
-  // By hand, since the writer's thread starts sooner without a library of schemas.
+  // Parse by hand: the writer's thread starts sooner without a schema library.
   const { format, ...pointer } = (byHand ? parsed : readChecksummed(text)) as Readonly<Record<string, unknown>>;
   const named = Object.entries({ current: undefined, ...pointer });
   if (format !== 1 || !named.every(([role, name]) => isRole(role) && isName(name)))
@@ -73,8 +73,8 @@ const isName = (name: unknown): boolean => typeof name === "string" && /^(\.|gen
 
 function damaged(path: string, problem: string, stores: readonly string[], cause?: unknown): StoreError {
   const choice = stores.length === 0 ? "" : `, write {"format":1,"current":"NAME"} into it with ${stores.join(" or ")}`;
-  const wayOut = `Restore it from a backup, update citewell${choice}, or delete it with the generation folders beside it and index again`;
-  return new StoreError("damaged", `${problem}. ${wayOut}`, { path, ...(cause !== undefined && { cause }) });
+  const hint = `Restore it from a backup, update citewell${choice}, or delete it with the generation folders beside it and index again`;
+  return new StoreError("damaged", `${problem}. ${hint}`, { path, ...(cause !== undefined && { cause }) });
 }
 
 /** The stores that migrations created in a folder. */

@@ -1,10 +1,10 @@
 import type { Database } from "../../sqlite/database.js";
 import { decodeText, encodeText, type StoredText } from "./columns.js";
 
-/** UTF-16 code units of a piece, of which the last one of a text may have fewer. */
+/** UTF-16 code units of a piece; the last piece of a text may have fewer. */
 const pieceLength = 8192;
 
-/** Numbers that each document has for its pieces, more than the longest string needs. */
+/** Piece numbers reserved for each document, more than the longest string needs. */
 const piecesPerDocument = 2 ** 20;
 
 const statements = (database: Database) => ({
@@ -12,7 +12,7 @@ const statements = (database: Database) => ({
     .prepare<[number, number], StoredText>("SELECT text FROM texts WHERE piece BETWEEN ? AND ? ORDER BY piece")
     .pluck(),
   readPiece: database.prepare<[number], StoredText>("SELECT text FROM texts WHERE piece = ?").pluck(),
-  // Of ASCII alone a code unit is a byte, so that a part can be cut out before it becomes a string. `length` ends at a NUL.
+  // In pure ASCII a code unit is a byte, so a part can be cut out before it becomes a string. `length` ends at a NUL.
   readPart: database
     .prepare<[start: number, length: number, piece: number], string | null>(
       `SELECT CASE WHEN typeof(text) = 'text' AND length(text) = octet_length(text)

@@ -18,12 +18,12 @@ export function checkVector(vector: unknown, dimension: number, owner: string): 
   }
   const squared = dot(vector, vector);
   if (Number.isFinite(squared) && squared > 0) return;
-  const at = vector.findIndex((component) => !Number.isFinite(component));
+  const index = vector.findIndex((component) => !Number.isFinite(component));
   throw new StoreError(
     "vector",
-    at < 0
+    index < 0
       ? `The vector of ${owner} is all zeros and has no direction. Embed the text again`
-      : `The vector of ${owner} holds ${vector[at]} at index ${at}. Embed the text again`,
+      : `The vector of ${owner} holds ${vector[index]} at index ${index}. Embed the text again`,
   );
 }
 
@@ -31,22 +31,22 @@ export function checkVector(vector: unknown, dimension: number, owner: string): 
 export function normalised(vector: Float32Array): Float32Array {
   const scale = 1 / Math.sqrt(dot(vector, vector));
   const unit = new Float32Array(vector.length);
-  for (let at = 0; at < vector.length; at++) unit[at] = vector[at]! * scale;
+  for (let index = 0; index < vector.length; index++) unit[index] = vector[index]! * scale;
   return unit;
 }
 
 export function dot(left: Float32Array, right: Float32Array): number {
   let sum = 0;
-  for (let at = 0; at < left.length; at++) sum += left[at]! * right[at]!;
+  for (let index = 0; index < left.length; index++) sum += left[index]! * right[index]!;
   return sum;
 }
 
 /** The cosine of the angle between `unit`, of length 1, and a vector of any length. */
 export function cosine(unit: Float32Array, vector: Float32Array): number {
   let [product, squared] = [0, 0];
-  for (let at = 0; at < vector.length; at++) {
-    const component = vector[at]!;
-    product += unit[at]! * component;
+  for (let index = 0; index < vector.length; index++) {
+    const component = vector[index]!;
+    product += unit[index]! * component;
     squared += component * component;
   }
   return product / Math.sqrt(squared);

@@ -27,7 +27,7 @@ export class Dense {
   readonly #queue = new TaskQueue();
   #index: DenseIndex | undefined;
   #kind: "flat" | "hnsw" | undefined;
-  /** Set when the graph is not wanted, or turned out not to work here. */
+  /** Set when the graph is turned off, or turned out not to work here. */
   #withoutGraph: boolean;
 
   constructor(changes: Changes, options: DenseOptions) {
@@ -62,7 +62,7 @@ export class Dense {
 
   async save(): Promise<void> {
     await (await this.#current()).save();
-    // Nobody would bring it up to date.
+    // No later call would bring it up to date.
     if (this.#kind === "hnsw") await discardIndex(this.#options.folder, "flat");
   }
 

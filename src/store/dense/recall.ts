@@ -35,8 +35,8 @@ export async function measureRecall(
 export function sampleVectors(changes: Changes, count: number): Float32Array[] {
   const { label: last } = changes.head();
   const sample = new Map<number, Float32Array>();
-  for (let at = 0; at < count; at++) {
-    const [row] = changes.vectorsAfter(Math.floor((last * at) / count), 1);
+  for (let index = 0; index < count; index++) {
+    const [row] = changes.vectorsAfter(Math.floor((last * index) / count), 1);
     if (row) sample.set(row.label, normalised(row.vector));
   }
   return [...sample.values()];
@@ -61,9 +61,9 @@ export async function exactNearest(
     after = rows.at(-1)!.label;
     const flat = new FlatIndex(rows[0]!.vector.length);
     for (const { label, vector } of rows) flat.add(label, vector);
-    for (const [at, question] of questions.entries()) {
+    for (const [index, question] of questions.entries()) {
       const { labels, scores } = flat.searchAtOnce(question, neighbours);
-      for (const [place, label] of labels.entries()) best[at]!.offer(label, scores[place]!);
+      for (const [place, label] of labels.entries()) best[index]!.offer(label, scores[place]!);
       if (slice.over) await slice.next();
     }
   }
@@ -72,9 +72,9 @@ export async function exactNearest(
 /** The share of the exact nearest that were found, by score: any of several equally near vectors counts. */
 export function recallOf(found: readonly Ranking[], exact: readonly Ranking[]): number {
   let [shared, all] = [0, 0];
-  for (const [at, { scores }] of exact.entries()) {
+  for (const [index, { scores }] of exact.entries()) {
     const minScore = scores.at(-1)! - 1e-5;
-    shared += Math.min(scores.length, found[at]!.scores.filter((score) => score >= minScore).length);
+    shared += Math.min(scores.length, found[index]!.scores.filter((score) => score >= minScore).length);
     all += scores.length;
   }
   return shared / all;

@@ -14,7 +14,7 @@ interface ChunksRow {
   readonly found: string;
 }
 
-// As one text: fetching hundreds of thousands of rows one by one takes several times as long.
+// Return all rows as one text: fetching hundreds of thousands one by one takes several times as long.
 const asJson = "SELECT json_group_array(label) || ',' || json_group_array(document) AS found";
 
 const statements = (database: Database) => ({
@@ -33,7 +33,7 @@ export class AllowedChunks {
   readonly #database: Database;
   readonly #changes: Changes;
   readonly #sql: ReturnType<typeof statements>;
-  /** By filter, the least recently used first. */
+  /** Allowed labels of each filter, the least recently used first. */
   readonly #cache = new Map<string, AllowedLabels>();
   /** Document by label; 0 for a deleted chunk. */
   #documents = new Uint32Array(0);
@@ -110,8 +110,8 @@ export class AllowedChunks {
   /** Returns the last chunk of the row; `undefined` when it has none. */
   #add({ found }: ChunksRow): readonly [document: number, label: number] | undefined {
     const [labels, documents] = JSON.parse(`[${found}]`) as readonly [readonly number[], readonly number[]];
-    // By index: this loop runs once, and an iterator allocates a pair for each entry until the loop is compiled.
-    for (let at = 0; at < labels.length; at++) this.#documents[labels[at]!] = documents[at]!;
+    // Loop by index: it runs once, and an iterator allocates a pair for each entry until the loop is compiled.
+    for (let index = 0; index < labels.length; index++) this.#documents[labels[index]!] = documents[index]!;
     return labels.length > 0 ? [documents.at(-1)!, labels.at(-1)!] : undefined;
   }
 }

@@ -43,8 +43,8 @@ export class AllowedLabels implements Allowed {
   }
 
   *labels(): Generator<number> {
-    for (let at = 0; at < this.#bits.length; at++) {
-      for (let label = 8 * at, left = this.#bits[at]!; left !== 0; label++, left >>= 1) if (left & 1) yield label;
+    for (let index = 0; index < this.#bits.length; index++) {
+      for (let label = 8 * index, left = this.#bits[index]!; left !== 0; label++, left >>= 1) if (left & 1) yield label;
     }
   }
 }

@@ -27,7 +27,7 @@ export interface StoredVectorRow {
   readonly data: Buffer;
 }
 
-/** The same within a buffer of several. */
+/** A vector within a buffer of several, in the form of its column. */
 export interface JoinedVectorRow extends StoredVectorRow {
   readonly start: number;
   readonly end: number;
@@ -71,7 +71,7 @@ export class Changes {
   readonly #sql: ReturnType<typeof statements>;
   readonly #texts: Texts;
   readonly #database: Database;
-  /** What is handed over to a port that was closed is freed at once. */
+  /** A buffer transferred to a closed port is freed at once. */
   readonly #closedPort = closedPort();
 
   constructor(database: Database) {
@@ -105,10 +105,10 @@ export class Changes {
     if (labels === null) return;
     const sizes = lengths.split(",");
     let end = 0;
-    for (const [at, each] of labels.split(",").entries()) {
+    for (const [index, digits] of labels.split(",").entries()) {
       const start = end;
-      end += Number(sizes[at]);
-      yield { label: Number(each), data, start, end };
+      end += Number(sizes[index]);
+      yield { label: Number(digits), data, start, end };
     }
   }
 
@@ -118,8 +118,8 @@ export class Changes {
   }
 
   /**
-   * Calls `use` with the vectors as written of those of the labels whose chunks still exist, each of which is empty afterwards.
-   * V8 would collect them only when they take tens of megabytes, which stay with the process.
+   * Calls `use` with the vectors, as written, of the labels whose chunks still exist. Each is emptied afterwards:
+   * V8 would collect them only at tens of megabytes, which stay with the process.
    */
   eachVectorOf(labels: Iterable<number>, use: (label: number, vector: Float32Array) => void): void {
     const wanted = JSON.stringify(Array.from(labels));

@@ -94,7 +94,7 @@ export async function discardIndex(folder: string, name: SavedIndexName): Promis
 }
 
 async function deleteFilesBut(folder: string, name: SavedIndexName, current: ReadonlySet<string>): Promise<void> {
-  // What cannot be listed or deleted now, as a file that is open on Windows, is deleted after a later save.
+  // A file that cannot be listed or deleted now, such as one open on Windows, is deleted after a later save.
   const old = (await readdir(folder).catch(() => [])).filter(
     (other) =>
       other.startsWith(`${name}-`) && (other.endsWith(".bin") || other.endsWith(".tmp")) && !current.has(other),

@@ -22,7 +22,7 @@ export class TopK {
       this.#labels[this.#size] = label;
       this.#scores[this.#size++] = score;
       // A heap is only needed once there is something to replace.
-      if (this.#size === this.count) for (let at = this.#size >> 1; at-- > 0;) this.#siftDown(at);
+      if (this.#size === this.count) for (let index = this.#size >> 1; index-- > 0;) this.#siftDown(index);
     } else if (this.count > 0 && beats(score, label, this.#scores[0]!, this.#labels[0]!)) {
       this.#labels[0] = label;
       this.#scores[0] = score;
@@ -36,12 +36,12 @@ export class TopK {
   }
 
   ranking(): Ranking {
-    const order = Array.from({ length: this.#size }, (_, at) => at).toSorted(
+    const order = Array.from({ length: this.#size }, (_, index) => index).toSorted(
       (a, b) => this.#scores[b]! - this.#scores[a]! || this.#labels[a]! - this.#labels[b]!,
     );
     return {
-      labels: Float64Array.from(order, (at) => this.#labels[at]!),
-      scores: Float64Array.from(order, (at) => this.#scores[at]!),
+      labels: Float64Array.from(order, (position) => this.#labels[position]!),
+      scores: Float64Array.from(order, (offset) => this.#scores[offset]!),
     };
   }
 
@@ -49,17 +49,17 @@ export class TopK {
   #siftDown(from: number): void {
     const [labels, scores, size] = [this.#labels, this.#scores, this.#size];
     const [label, score] = [labels[from]!, scores[from]!];
-    let at = from;
-    for (let child = 2 * at + 1; child < size; child = 2 * at + 1) {
+    let index = from;
+    for (let child = 2 * index + 1; child < size; child = 2 * index + 1) {
       const right = child + 1;
       if (right < size && beats(scores[child]!, labels[child]!, scores[right]!, labels[right]!)) child = right;
       if (!beats(score, label, scores[child]!, labels[child]!)) break;
-      labels[at] = labels[child]!;
-      scores[at] = scores[child]!;
-      at = child;
+      labels[index] = labels[child]!;
+      scores[index] = scores[child]!;
+      index = child;
     }
-    labels[at] = label;
-    scores[at] = score;
+    labels[index] = label;
+    scores[index] = score;
   }
 }
 

@@ -61,15 +61,15 @@ export async function readLatentFile(
 ): Promise<LatentContent> {
   const { dimension, explained, terms, rows } = facts;
   const { buffer } = await readWhole(path, bytesPerPiece);
-  let at = 0;
+  let index = 0;
   const floats = (length: number) => {
-    const array = new Float32Array(buffer, at, length);
-    at += array.byteLength;
+    const array = new Float32Array(buffer, index, length);
+    index += array.byteLength;
     return array;
   };
   const [weights, places, all] = [floats(terms), floats(terms * dimension), floats(rows * dimension)];
-  const labels = new Uint32Array(buffer, at, rows);
-  const written = JSON.parse(Buffer.from(buffer, at + labels.byteLength).toString()) as readonly string[];
+  const labels = new Uint32Array(buffer, index, rows);
+  const written = JSON.parse(Buffer.from(buffer, index + labels.byteLength).toString()) as readonly string[];
   const numbers = new Map(written.map((term, number) => [term, number]));
   const vectors = new Map(
     Array.from(labels, (label, row) => [label, all.subarray(row * dimension, (row + 1) * dimension)]),

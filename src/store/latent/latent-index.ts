@@ -12,27 +12,34 @@ import { inSlices, TaskQueue, TimeSlice } from "../derived/scheduling.js";
 import type { Ranking } from "../derived/top-k.js";
 import { analyzerFingerprint } from "../lexical/lexical-index.js";
 import { LatentFileFacts, latentFileFacts, readLatentFile, writeLatentFile } from "./latent-file.js";
+import { answeredShare, askedEvery, type SampledText } from "./made-questions.js";
 import { type LatentModel, latentVector, type TermCounts, trainLatentModel } from "./latent-model.js";
 
 /** Chunks that a model is trained on, evenly spread: a few seconds, and on training questions as good as more. */
 const sampleChunks = 1200;
 /** Chunks that a model is made for on demand: of fewer, every direction is a chunk. */
 const minChunks = 20;
+/** Chunks from which `auto` makes one: with four for each direction. On parts of collections it gained less below. */
+const minChunksUnasked = 512;
 /**
- * Share of the sample's variance from which `auto` uses a model. Collections about few subjects are above it (Cranfield
- * 0.40, a documentation 0.37) and gain; on those below it (SQuAD 0.32, SciFact 0.27, CMRC 0.23) it changed nothing, or less.
+ * Share of the words' success at questions made from the store below which `auto` leaves a model unused: texts of words at random
+ * are below it. Real collections have 0.4 to 0.8.
  */
-const minExplained = 0.35;
+const minShareOfWords = 0.2;
+/** Weight in a hybrid search for each share, and at most: chosen on eight collections, leaving out each (benchmarks/quality). */
+const weightPerShare = 0.5;
+const maxWeight = 0.4;
 /** A model is trained again when the store has so many times the chunks. */
 const growth = 1.5;
 
 const Facts = LatentFileFacts.extend({
-  format: z.literal(1),
+  format: z.literal(2),
   store: z.string(),
   analyzer: z.string(),
   contextWeight: z.number(),
   position: z.object({ label: z.int(), removal: z.int() }),
   trainedOn: z.int().positive(),
+  shareOfWords: z.number().optional(),
 });
 
 const load = (folder: string) =>
@@ -43,20 +50,30 @@ export async function savedLatentProblem(folder: string, store: string): Promise
   return indexProblem("latent", await load(folder), store);
 }
 
-/** What the latent model of a closed store came to. */
+/** Figures of a closed store's latent model. */
 export interface LatentFigures {
   /** Chunks that the store had when the model was trained. */
   readonly trainedOn: number;
   /** Share of the variance of a sample that it explains, 0 to 1. */
   readonly explained: number;
-  /** False where `auto` found that it explains too little to help. */
+  /**
+   * How well it answered questions that were made of the store's own texts, as a share of how well their words did. Absent where there
+   * were too few texts to ask about, or where their words told nothing.
+   */
+  readonly shareOfWords?: number;
+  /** Its weight in a hybrid search, beside 1 for words, unless a caller gives one. Absent where it was not measured. */
+  readonly weight?: number;
+  /** False where `auto` found that it answers them too badly to help. */
   readonly used: boolean;
 }
 
 /** The figures of the model that is saved in a store's folder; `undefined` without one. */
 export function latentFigures(folder: string): LatentFigures | undefined {
   const facts = Facts.safeParse(savedFacts(folder, "latent")).data;
-  return facts && { trainedOn: facts.trainedOn, explained: facts.explained, used: facts.terms > 0 };
+  if (!facts) return undefined;
+  const { trainedOn, explained, shareOfWords } = facts;
+  const measured = shareOfWords !== undefined && { shareOfWords, weight: weightOf(shareOfWords) };
+  return { trainedOn, explained, ...measured, used: facts.terms > 0 };
 }
 
 export interface LatentOptions {
@@ -74,6 +91,8 @@ export interface LatentOptions {
 interface Trained {
   readonly model: LatentModel;
   readonly trainedOn: number;
+  /** See `LatentFigures`. */
+  readonly shareOfWords: number | undefined;
   readonly vectors: FlatIndex;
   /** Absent where the model is not used. */
   readonly updater?: IndexUpdater<TextRow>;
@@ -114,7 +133,7 @@ export class LatentIndex {
     const content = await readLatentFile(filePath, facts).catch((error: unknown) => warn(asError(error).message));
     if (!content) return index;
     const { model, vectors } = content;
-    index.#trained = index.#begin(model, facts.trainedOn, facts.position);
+    index.#trained = index.#begin(model, facts, facts.position);
     if (index.#trained.updater)
       for (const [label, vector] of vectors.entries()) index.#trained.vectors.add(label, vector);
     index.#saved = { ...facts.position, trainedOn: facts.trainedOn };
@@ -125,7 +144,7 @@ export class LatentIndex {
   async search(text: string, count: number, filter?: Filter, upTo?: Position): Promise<Ranking> {
     const { updater, model, vectors } = this.#trained ?? {};
     await updater?.catchUp(upTo);
-    const query = updater && latentVector(model!, countsOf(queryTerms(text), [], 0));
+    const query = updater && latentVector(model!, queryTerms(text));
     if (!query) return { labels: new Float64Array(0), scores: new Float64Array(0) };
     const length = Math.hypot(...query);
     return vectors!.search(
@@ -133,6 +152,12 @@ export class LatentIndex {
       count,
       filter && this.#options.allowed.by(filter),
     );
+  }
+
+  /** The model's weight in a hybrid search; `undefined` where it was not measured. */
+  get weight(): number | undefined {
+    const { shareOfWords } = this.#trained ?? {};
+    return shareOfWords === undefined ? undefined : weightOf(shareOfWords);
   }
 
   /** The same as `catchUp`, with the model that there is, if any: a long run does not train often. */
@@ -157,18 +182,19 @@ export class LatentIndex {
     const trained = this.#trained;
     const work = async () => {
       if (!trained) return;
-      const { model, vectors, trainedOn, updater } = trained;
+      const { model, vectors, trainedOn, shareOfWords, updater } = trained;
       const { position } = updater ?? { position: beginning };
       if (this.#isSavedAt(trained, position)) return;
       const content = { model, vectors };
       const { folder, store, contextWeight } = this.#options;
       const facts: z.input<typeof Facts> = {
-        format: 1,
+        format: 2,
         store,
         analyzer: analyzerFingerprint(),
         contextWeight,
         position,
         trainedOn,
+        ...(shareOfWords !== undefined && { shareOfWords }),
         ...latentFileFacts(content),
       };
       await saveIndex(folder, "latent", facts, (path) => writeLatentFile(path, content));
@@ -193,9 +219,9 @@ export class LatentIndex {
   #isDue(): boolean {
     const { latent } = this.#options;
     const count = this.#changes.chunkCount();
-    if (count < (latent === true ? minChunks : sampleChunks)) return false;
+    if (count < (latent === true ? minChunks : minChunksUnasked)) return false;
     if (!this.#trained || count >= growth * this.#trained.trainedOn) return true;
-    // What `auto` found of no use was not kept.
+    // A model that `auto` found useless was not kept.
     return latent === true && !this.#trained.updater;
   }
 
@@ -203,9 +229,11 @@ export class LatentIndex {
     if (this.#closed || !this.#isDue()) return;
     const count = this.#changes.chunkCount();
     const sample = await this.#sample(Math.min(sampleChunks, count));
-    const model = await inSlices(this.#untilClosed(trainLatentModel(sample)));
-    if (!model) return;
-    this.#next = this.#begin(model, count, beginning);
+    const trained = await inSlices(this.#untilClosed(train(sample)));
+    if (!trained) return;
+    const isUsed = this.#options.latent === true || (trained.share ?? 0) >= minShareOfWords;
+    const model = isUsed ? trained.model : { ...trained.model, ...unused };
+    this.#next = this.#begin(model, { trainedOn: count, shareOfWords: trained.share }, beginning);
     await this.#next.updater?.catchUp();
     if (this.#closed) return;
     const before = this.#trained;
@@ -221,10 +249,14 @@ export class LatentIndex {
     return undefined;
   }
 
-  #begin(model: LatentModel, trainedOn: number, from: Position): Trained {
+  #begin(
+    model: LatentModel,
+    { trainedOn, shareOfWords }: Pick<Trained, "trainedOn"> & { readonly shareOfWords?: number | undefined },
+    from: Position,
+  ): Trained {
     const vectors = new FlatIndex(model.dimension);
-    const isUsed = this.#options.latent === true || model.explained >= minExplained;
-    if (!isUsed || model.numbers.size === 0) return { model: { ...model, ...unused }, trainedOn, vectors };
+    const figures = { trainedOn, shareOfWords, vectors };
+    if (model.numbers.size === 0) return { model, ...figures };
     const { contextWeight } = this.#options;
     const index = {
       read: (label: number, limit: number) => this.#changes.textsAfter(label, limit),
@@ -234,11 +266,11 @@ export class LatentIndex {
       },
       remove: (label: number) => vectors.remove(label),
     };
-    return { model, trainedOn, vectors, updater: new IndexUpdater(this.#changes, index, from) };
+    return { model, ...figures, updater: new IndexUpdater(this.#changes, index, from) };
   }
 
   /** The terms of at least `wanted` chunks that are evenly spread over the store. */
-  async #sample(wanted: number): Promise<readonly TermCounts[]> {
+  async #sample(wanted: number): Promise<readonly SampledText[]> {
     let step = Math.max(1, Math.floor(this.#changes.head().label / sampleChunks));
     for (;;) {
       const sample = await this.#sampleEvery(step);
@@ -248,18 +280,34 @@ export class LatentIndex {
     }
   }
 
-  async #sampleEvery(step: number): Promise<readonly TermCounts[]> {
+  async #sampleEvery(step: number): Promise<readonly SampledText[]> {
     const slice = new TimeSlice();
-    const sample: TermCounts[] = [];
+    const sample: SampledText[] = [];
     for (let label = 0; sample.length < sampleChunks; label += step - 1) {
       const [row] = this.#changes.textsAfter(label, 1);
       if (!row) break;
-      sample.push(countsOf(terms(row.text), terms(row.context), this.#options.contextWeight));
+      const ofText = terms(row.text);
+      sample.push({ terms: ofText, counts: countsOf(ofText, terms(row.context), this.#options.contextWeight) });
       label = row.label;
       if (slice.over) await slice.next();
     }
     return sample;
   }
+}
+
+/**
+ * Trains a model, and measures it where there are enough texts to train it on four fifths and to ask about the others. Pauses after
+ * short steps.
+ */
+function* train(sample: readonly SampledText[]) {
+  const isMeasured = sample.length >= minChunksUnasked;
+  const trainedOn = isMeasured ? sample.filter((_, index) => index % askedEvery !== 0) : sample;
+  const model = yield* trainLatentModel(trainedOn.map(({ counts }) => counts));
+  return { model, share: isMeasured ? yield* answeredShare(model, sample) : undefined };
+}
+
+function weightOf(share: number): number {
+  return Math.min(maxWeight, weightPerShare * share);
 }
 
 /** Terms of a text with those of its context, each of which counts `contextWeight` times. */

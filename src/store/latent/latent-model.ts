@@ -6,11 +6,11 @@ export type TermCounts = ReadonlyMap<string, number>;
 /** Directions in the space of terms, along which the texts that it was trained on differ most. */
 export interface LatentModel {
   readonly dimension: number;
-  /** By term: its number. */
+  /** Number of each term. */
   readonly numbers: ReadonlyMap<string, number>;
-  /** By number of a term: its rarity in the sample. */
+  /** Rarity of each term in the sample, by the term's number. */
   readonly weights: Float32Array;
-  /** By number of a term: its place in each direction, one row after another. */
+  /** Coordinate of each term in each direction: one row per term, by the term's number. */
   readonly places: Float32Array;
   /** Share of the sample's variance that the directions explain, 0 to 1. */
   readonly explained: number;
@@ -40,8 +40,8 @@ export function* trainLatentModel(sample: readonly TermCounts[]): Generator<void
   const directions = yield* principalDirections(rows, dimension);
   const explained = yield* explainedShare(rows, directions);
   const places = new Float32Array(weights.length * dimension);
-  for (const [at, direction] of directions.entries()) {
-    for (let number = 0; number < weights.length; number++) places[number * dimension + at] = direction[number]!;
+  for (const [index, direction] of directions.entries()) {
+    for (let number = 0; number < weights.length; number++) places[number * dimension + index] = direction[number]!;
     yield;
   }
   return { dimension, numbers, weights, places, explained };
@@ -55,7 +55,7 @@ export function latentVector(
   const vector = new Float32Array(dimension);
   for (const [number, value] of weighed(counts, numbers, weights)) {
     const row = number * dimension;
-    for (let at = 0; at < dimension; at++) vector[at]! += value * places[row + at]!;
+    for (let index = 0; index < dimension; index++) vector[index]! += value * places[row + index]!;
   }
   return vector.some((part) => part !== 0) ? vector : undefined;
 }
@@ -86,7 +86,7 @@ function weighed(counts: TermCounts, numbers: LatentModel["numbers"], weights: F
   const parts: [number, number][] = [];
   for (const [term, count] of counts) {
     const number = numbers.get(term);
-    if (number !== undefined) parts.push([number, (1 + Math.log(count)) * weights[number]!]);
+    if (number !== undefined) parts.push([number, (count < 1 ? count : 1 + Math.log(count)) * weights[number]!]);
   }
   return parts;
 }

@@ -25,10 +25,10 @@ export function* principalDirections(rows: SparseRows, count: number): Generator
   );
   for (let round = 0; round < rounds; round++) {
     yield* orthonormalise(left);
-    left = yield* each(left, (vector) => times(rows, transposedTimes(rows, vector)));
+    left = yield* mapInSteps(left, (vector) => times(rows, transposedTimes(rows, vector)));
   }
   yield* orthonormalise(left);
-  const right = yield* each(left, (vector) => transposedTimes(rows, vector));
+  const right = yield* mapInSteps(left, (vector) => transposedTimes(rows, vector));
   yield* orthonormalise(right);
   return right;
 }
@@ -45,7 +45,7 @@ export function* explainedShare(rows: SparseRows, directions: readonly Float64Ar
   return total > 0 ? Math.min(1, within / total) : 0;
 }
 
-function* each(vectors: readonly Float64Array[], change: (vector: Float64Array) => Float64Array) {
+function* mapInSteps(vectors: readonly Float64Array[], change: (vector: Float64Array) => Float64Array) {
   const changed: Float64Array[] = [];
   for (const vector of vectors) {
     changed.push(change(vector));
@@ -58,7 +58,7 @@ function times({ starts, columns, values }: SparseRows, vector: Float64Array): F
   const product = new Float64Array(starts.length - 1);
   for (let row = 0; row < product.length; row++) {
     let sum = 0;
-    for (let at = starts[row]!; at < starts[row + 1]!; at++) sum += values[at]! * vector[columns[at]!]!;
+    for (let index = starts[row]!; index < starts[row + 1]!; index++) sum += values[index]! * vector[columns[index]!]!;
     product[row] = sum;
   }
   return product;
@@ -68,16 +68,17 @@ function transposedTimes({ starts, columns, values, width }: SparseRows, vector:
   const product = new Float64Array(width);
   for (let row = 0; row < vector.length; row++) {
     const factor = vector[row]!;
-    for (let at = starts[row]!; at < starts[row + 1]!; at++) product[columns[at]!]! += values[at]! * factor;
+    for (let index = starts[row]!; index < starts[row + 1]!; index++)
+      product[columns[index]!]! += values[index]! * factor;
   }
   return product;
 }
 
 /** Makes vectors orthogonal and of length 1, in place, by Gram and Schmidt; one that others make up becomes 0. */
 function* orthonormalise(vectors: readonly Float64Array[]): Generator<void> {
-  for (const [at, vector] of vectors.entries()) {
+  for (const [index, vector] of vectors.entries()) {
     const before = dot(vector, vector);
-    for (const other of vectors.slice(0, at)) {
+    for (const other of vectors.slice(0, index)) {
       addTimes(vector, other, -dot(vector, other));
       yield;
     }
@@ -89,10 +90,10 @@ function* orthonormalise(vectors: readonly Float64Array[]): Generator<void> {
 
 function dot(a: Float64Array, b: Float64Array): number {
   let sum = 0;
-  for (let at = 0; at < a.length; at++) sum += a[at]! * b[at]!;
+  for (let index = 0; index < a.length; index++) sum += a[index]! * b[index]!;
   return sum;
 }
 
 function addTimes(vector: Float64Array, other: Float64Array, factor: number): void {
-  for (let at = 0; at < vector.length; at++) vector[at]! += factor * other[at]!;
+  for (let index = 0; index < vector.length; index++) vector[index]! += factor * other[index]!;
 }

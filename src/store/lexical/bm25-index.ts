@@ -11,9 +11,9 @@ import { MemoryBytes, type SegmentSink } from "./segment-bytes.js";
 import type { SegmentFacts } from "./segment-writer.js";
 
 export interface Bm25Options {
-  /** How soon repetitions of a word stop counting. */
+  /** Term-frequency saturation (k1). */
   readonly k1: number;
-  /** How much the length of a text lowers its score: 0 not at all, 1 in full proportion. */
+  /** Length normalisation (b): 0 ignores the length of a text, 1 scales its score in full proportion. */
   readonly b: number;
 }
 
@@ -70,8 +70,14 @@ export class Bm25Index {
     return this.#segments;
   }
 
-  get recent(): Pick<RecentTexts, "texts" | "postings"> {
+  get recent(): Pick<RecentTexts, "texts" | "postings" | "words"> {
     return this.#recent;
+  }
+
+  /** Number of texts that have a word. */
+  textsWith(word: string, options: Bm25Options): number {
+    const parts = this.#find([word], this.#saturation(options));
+    return parts.reduce((sum, { found }) => sum + (found[0]?.living ?? 0), 0);
   }
 
   /** Returns a word's number, for `add`. It holds until `makeSegment` is called. */
@@ -112,8 +118,8 @@ export class Bm25Index {
   /** Puts a segment of the same texts in the place of neighbours, which are closed. */
   replace(old: readonly Segment[], merged: Segment): void {
     for (const { deadSlots, labels } of old) for (const slot of deadSlots) merged.remove(labels[slot]!);
-    const at = this.#segments.indexOf(old[0]!);
-    this.#segments = this.#segments.toSpliced(at, old.length, ...(merged.labels.length > 0 ? [merged] : []));
+    const index = this.#segments.indexOf(old[0]!);
+    this.#segments = this.#segments.toSpliced(index, old.length, ...(merged.labels.length > 0 ? [merged] : []));
     if (merged.labels.length === 0) merged.bytes.close();
     for (const { bytes } of old) bytes.close();
   }
@@ -123,29 +129,27 @@ export class Bm25Index {
   }
 
   /**
-   * The `count` best texts for a query's words; a word that occurs twice counts twice. A word's weight depends on all texts,
-   * so that a score means the same under any conditions.
+   * The `count` best texts for a query's words, each of which counts as often as is given with it. A word's rarity depends on
+   * all texts, so that a score means the same under any conditions.
    *
    * @param costs counts the work.
    */
   search(
-    words: readonly string[],
+    words: ReadonlyMap<string, number>,
     count: number,
     options: Bm25Options,
     { required = [], allowed }: Bm25Conditions = {},
     costs: SearchCosts = { scored: 0 },
   ): Ranking {
-    const weights = new Map<string, number>();
-    for (const word of words) weights.set(word, (weights.get(word) ?? 0) + 1);
-    const terms = [...weights.keys()];
+    const terms = [...words.keys()];
     const saturation = this.#saturation(options);
     const parts = this.#find(terms, saturation);
-    const rarities = terms.map((term, at) => {
-      const living = parts.reduce((sum, { found }) => sum + (found[at]?.living ?? 0), 0);
-      return weights.get(term)! * Math.log(1 + (this.size - living + 0.5) / (living + 0.5));
+    const rarities = terms.map((term, index) => {
+      const living = parts.reduce((sum, { found }) => sum + (found[index]?.living ?? 0), 0);
+      return words.get(term)! * Math.log(1 + (this.size - living + 0.5) / (living + 0.5));
     });
     // The rarest first: they add most, and the others are then often left unread. Every text is summed in this order.
-    const order = rarities.map((_, at) => at).toSorted((one, other) => rarities[other]! - rarities[one]!);
+    const order = rarities.map((_, position) => position).toSorted((one, other) => rarities[other]! - rarities[one]!);
     const requiredParts = required.length > 0 ? this.#find([...new Set(required)], saturation) : undefined;
     const isSelective = allowed && allowed.size * selectiveFilter < this.size;
     const allowedLabels = isSelective && !requiredParts ? Uint32Array.from(allowed.labels()) : undefined;
@@ -162,7 +166,9 @@ export class Bm25Index {
       const candidates = slots?.filter(
         (slot) => (!dead || dead[slot] === 0) && (!allowed || allowed.has(labels[slot]!)),
       );
-      const lists = order.flatMap((at) => (found[at] ? [{ rarity: rarities[at]!, list: found[at].list }] : []));
+      const lists = order.flatMap((offset) =>
+        found[offset] ? [{ rarity: rarities[offset]!, list: found[offset].list }] : [],
+      );
       offerBest(texts, lists, saturation, { candidates, allowed, minScore }, best, costs);
     }
     return best.ranking();
@@ -182,8 +188,8 @@ export class Bm25Index {
     allowed: Allowed | undefined,
     costs: SearchCosts,
   ): number {
-    const livingOf = (at: number) => parts.reduce((sum, { found }) => sum + (found[at]?.living ?? 0), 0);
-    const term = order.find((at) => livingOf(at) >= count);
+    const livingOf = (index: number) => parts.reduce((sum, { found }) => sum + (found[index]?.living ?? 0), 0);
+    const term = order.find((position) => livingOf(position) >= count);
     if (term === undefined || livingOf(term) * rareShare > this.size) return -Infinity;
     const rarity = rarities[term]!;
     const { flat, perLength } = saturation;
@@ -199,10 +205,10 @@ export class Bm25Index {
         const end = list.unpackSlots(block, slots);
         list.unpackFrequencies(block, frequencies);
         costs.scored += end;
-        for (let at = 0; at < end; at++) {
-          const slot = slots[at]!;
+        for (let offset = 0; offset < end; offset++) {
+          const slot = slots[offset]!;
           if (dead?.[slot] || (allowed && !allowed.has(labels[slot]!))) continue;
-          const frequency = frequencies[at]!;
+          const frequency = frequencies[offset]!;
           best.offer(slot, (rarity * frequency) / (frequency + flat + perLength * lengths[slot]!));
         }
       }
@@ -218,7 +224,7 @@ export class Bm25Index {
     const bytes = terms.map(unitBytes);
     const parts = this.#segments.map((texts): SearchedPart => ({
       texts,
-      found: terms.map((term, at) => texts.find(term, bytes[at]!)),
+      found: terms.map((term, index) => texts.find(term, bytes[index]!)),
     }));
     const { labels, lengths, dead } = this.#recent;
     if (labels.length > 0) {
@@ -243,7 +249,7 @@ function slotsWithAll(found: SearchedPart["found"]): Int32Array {
   return slots;
 }
 
-/** Slots of those of the ascending labels that these texts have. */
+/** Slots of the given ascending labels, as far as these texts have them. */
 function slotsOf(wanted: Uint32Array, labels: Uint32Array): Int32Array {
   const slots = new Int32Array(wanted.length);
   const last = labels.at(-1)!;
@@ -251,7 +257,7 @@ function slotsOf(wanted: Uint32Array, labels: Uint32Array): Int32Array {
   let slot = 0;
   for (const label of wanted) {
     if (label < labels[0]! || label > last) continue;
-    // Labels are dense: most are as far on as their distance says, and none is further.
+    // Labels are dense: most slots are exactly as far on as the label's distance says, and none is further.
     const near = Math.min(labels.length - 1, slot + label - labels[slot]!);
     const found = labels[near] === label ? near : slotOfLabel(labels, label);
     if (found === undefined) continue;

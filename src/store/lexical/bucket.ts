@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import { blockLength, packPostings, PostingList, type Saturation } from "./posting-list.js";
 import { damaged, type SegmentBytes } from "./segment-bytes.js";
 
-/** What the terms of a bucket belong to. */
+/** The segment that a bucket's terms belong to. */
 export interface BucketOwner {
   readonly bytes: SegmentBytes;
   readonly lengths: Uint32Array;
@@ -12,7 +12,7 @@ export interface BucketOwner {
 // A list is packed in one go, so that one scratch space is enough for all.
 const [slots, frequencies] = [new Int32Array(blockLength), new Int32Array(blockLength)];
 
-/** The terms of a bucket, one after the other. Nothing is made of a term that is passed by: a search looks for one of dozens. */
+/** The terms of a bucket, one after the other. Skipped terms allocate nothing: a search looks for one of dozens. */
 export class Bucket {
   readonly #owner: BucketOwner;
   readonly #content: Uint8Array<ArrayBuffer>;
@@ -62,7 +62,7 @@ export class Bucket {
   isAt(term: Uint8Array): boolean {
     const [content, start] = [this.#content, this.#termAt];
     if (this.#termEnd - start !== term.length) return false;
-    for (let at = 0; at < term.length; at++) if (content[start + at] !== term[at]) return false;
+    for (let index = 0; index < term.length; index++) if (content[start + index] !== term[index]) return false;
     return true;
   }
 

@@ -76,10 +76,10 @@ export function openSegments(folder: string, facts: LexicalFacts): SavedContent 
     if (createHash("sha256").update(bytes).digest("hex") !== saved.sha256) {
       throw new Error(`${file} was changed: its checksum differs`);
     }
-    let at = 0;
+    let index = 0;
     for (const { segment: name, count } of counts) {
-      const slots = new Uint32Array(bytes.buffer, at, count);
-      at += slots.byteLength;
+      const slots = new Uint32Array(bytes.buffer, index, count);
+      index += slots.byteLength;
       // A segment that was merged since has lost these texts.
       const holder = opened.find((one) => one.saved.file === name);
       for (const slot of holder ? slots : []) holder!.segment.removeSlot(slot);
@@ -110,7 +110,7 @@ export async function saveRemovals(folder: string, segments: readonly SavedSegme
   const some = segments.filter(({ segment }) => segment.deadSlots.length > 0);
   // Texts may be removed meanwhile.
   const slots = some.map(({ segment }) => Uint32Array.from(segment.deadSlots));
-  const counts = some.map(({ saved }, at) => ({ segment: saved.file, count: slots[at]!.length }));
+  const counts = some.map(({ saved }, index) => ({ segment: saved.file, count: slots[index]!.length }));
   const saved = await saveFile(folder, "lexical", (path) =>
     writeTo(path, async (sink) => {
       for (const { buffer } of slots) sink.write(new Uint8Array(buffer));

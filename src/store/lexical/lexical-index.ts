@@ -5,12 +5,13 @@ import type { Filter } from "../../core/filter.js";
 import { asError, StoreError } from "../../core/errors.js";
 import type { StoreProblem } from "../../core/ports.js";
 import { requiredTerms } from "../../text/words/phrase-match.js";
-import { NumberedTerms, queryTerms, terms } from "../../text/words/terms.js";
+import { type NearStem, type NearStems, nearestStems } from "../../text/words/similar-words.js";
+import { NumberedTerms, queryTerms, termCounts, terms } from "../../text/words/terms.js";
 import type { AllowedChunks } from "../derived/allowed-chunks.js";
 import type { Changes, Position, TextRow } from "../derived/changes.js";
 import { IndexUpdater } from "../derived/index-updater.js";
 import { indexProblem, isCurrent, loadIndex, type SavedFile, saveManifest } from "../derived/saved-index.js";
-import { TaskQueue } from "../derived/scheduling.js";
+import { TaskQueue, TimeSlice } from "../derived/scheduling.js";
 import type { Ranking } from "../derived/top-k.js";
 import { Bm25Index, type Bm25Options } from "./bm25-index.js";
 import {
@@ -25,6 +26,7 @@ import { segmentsToMerge, type SegmentSize } from "./merge-policy.js";
 import { Segment } from "./segment.js";
 import { MemoryBytes, type SegmentSink } from "./segment-bytes.js";
 import type { SegmentFacts } from "./segment-writer.js";
+import { StoredWords } from "./stored-words.js";
 
 const load = (folder: string, check: "checksums" | "sizes") =>
   loadIndex(folder, "lexical", (manifest) => LexicalFacts.safeParse(manifest, { jitless: true }).data, check);
@@ -64,7 +66,7 @@ export interface LexicalConditions {
   readonly upTo?: Position | undefined;
 }
 
-/** What the files hold. */
+/** State of the saved files. */
 interface SavedState {
   readonly position: Position;
   /** The last removal that they hold for certain. */
@@ -83,13 +85,14 @@ export class LexicalIndex {
   readonly #changes: Changes;
   readonly #options: LexicalOptions;
   readonly #saving = new TaskQueue();
+  readonly #words = new StoredWords();
   #isSaving = false;
   #index: Bm25Index;
   #updater: IndexUpdater<TextRow>;
   #saved: SavedState;
   /** The files of segments, also of those that no manifest names because a save failed halfway. */
   readonly #files: WeakMap<Segment, SavedFile>;
-  /** Resolves when what the damaged index was used for has ended. */
+  /** Resolves when all work with the damaged index has ended. */
   #discarded = Promise.resolve();
 
   private constructor(
@@ -129,14 +132,42 @@ export class LexicalIndex {
 
   /** The best chunks for a query's words. */
   async search(text: string, count: number, { phrases = [], filter, upTo }: LexicalConditions = {}): Promise<Ranking> {
-    // A query with quotes is meant literally, so it keeps its question words.
-    const words = phrases.length > 0 ? terms(text) : queryTerms(text);
+    // A query with quotes is meant literally: its function words count like others.
+    const words = phrases.length > 0 ? termCounts(text) : queryTerms(text);
     return this.#rebuiltIfDamaged(async (index, updater) => {
       await updater.catchUp(upTo);
       return index.search(words, count, this.#options, {
         required: requiredTerms(phrases),
         ...(filter && { allowed: this.#options.allowed.by(filter) }),
       });
+    });
+  }
+
+  /** The stems nearest to a typed word that chunks have. */
+  async similarStems(
+    near: NearStems,
+    count: number,
+    { filter, upTo }: Omit<LexicalConditions, "phrases"> = {},
+  ): Promise<readonly string[]> {
+    return this.#rebuiltIfDamaged(async (index, updater) => {
+      await updater.catchUp(upTo);
+      const slice = new TimeSlice();
+      const found: NearStem[] = [];
+      for (const [stem, slips] of await this.#words.near(index, near)) {
+        found.push({ stem, slips, chunks: index.textsWith(stem, this.#options) });
+        if (slice.over) await slice.next();
+      }
+      if (!filter) return nearestStems(found, count);
+      const allowed = this.#options.allowed.by(filter);
+      const isAllowed = (stem: string) =>
+        index.search(new Map([[stem, 1]]), 1, this.#options, { allowed }).labels.length > 0;
+      const admitted: string[] = [];
+      for (const stem of nearestStems(found, Infinity)) {
+        if (admitted.length === count) break;
+        if (isAllowed(stem)) admitted.push(stem);
+        if (slice.over) await slice.next();
+      }
+      return admitted;
     });
   }
 
@@ -261,7 +292,7 @@ export class LexicalIndex {
     });
     if (!begun) return;
     const { label } = begun;
-    // Another process that saved the index meanwhile has deleted the files that it has no use for.
+    // Another process that saved the index meanwhile has deleted the files that it does not use.
     const isInFolder = (saved: SavedFile | undefined) => saved !== undefined && existsSync(join(folder, saved.file));
     let { segments } = begun;
     const replace = async (old: readonly Segment[], write: (sink: SegmentSink) => Promise<SegmentFacts>) => {
@@ -307,7 +338,7 @@ export class LexicalIndex {
     if (index === this.#index) this.#saved = { position, removal, removals };
   }
 
-  /** Whether so many removals are not in the files that opening should not have to apply them again. */
+  /** Whether the files lack too many removals for opening to apply them again. */
   #areManyRemovals(removal: number, segments: readonly Segment[]): boolean {
     const unsaved = removal - this.#saved.removal;
     const dead = segments.reduce((sum, { deadSlots }) => sum + deadSlots.length, 0);
@@ -326,7 +357,7 @@ function warnOfDamage({ onWarning }: LexicalOptions, reason: string): void {
 /** Changes when texts are split into words differently: by another version of ours, or of Node's Unicode data. */
 export function analyzerFingerprint(): string {
   const sample =
-    "Running the café's HNSW-index v2.0 naïvely: 检索增强生成，不到 50 毫秒。 Ελληνικά, русский, 한국어, かな ﬁne";
+    "Running the café's HNSW-index v2.0 naïvely: 检索增强生成，不到 50 毫秒。 Ελληνικά, русский, 한국어, かな ﬁne 語義約定 ﾃﾞｰﾀ";
   return createHash("sha256")
     .update(JSON.stringify(terms(sample)))
     .digest("hex")

@@ -24,7 +24,7 @@ export interface SlotConditions {
   readonly candidates?: Int32Array | undefined;
   /** Only texts with these labels. */
   readonly allowed?: Allowed | undefined;
-  /** Texts with a lower score are not wanted. */
+  /** Minimum score of a result. */
   readonly minScore: number;
 }
 
@@ -38,7 +38,8 @@ export interface SearchCosts {
 const windowBits = 11;
 const windowLength = 2 ** windowBits;
 
-// Of the one search that runs: in memory of its own for each segment and search, 2 MB of garbage would lie there at a time.
+// Scratch space of the one search that runs. Allocated for each segment and search, it would leave 2 MB of garbage at a
+// time.
 const sums = new Float64Array(windowLength);
 const marks = new Int32Array(windowLength / 32);
 
@@ -67,10 +68,10 @@ export function offerBest(
   const { flat, perLength } = saturation;
   const growth = growthOfShares(boundsOf, saturation);
   const cursors = terms.map(({ list }) => new PostingCursor(list));
-  // A search that failed may have left something.
+  // A failed search may have left values behind.
   sums.fill(0);
   marks.fill(0);
-  /** By term: the most that it and those behind it can add. */
+  /** Upper bound on the score that each term and those after it can add. */
   const rest = new Float64Array(terms.length + 1);
   let candidate = 0;
   for (let from = 0; from < labels.length; from += windowLength) {
@@ -85,8 +86,8 @@ export function offerBest(
     if (candidates) {
       while (candidate < candidates.length && candidates[candidate]! < from) candidate++;
       for (; candidate < candidates.length && candidates[candidate]! < to; candidate++) {
-        const at = candidates[candidate]! - from;
-        marks[at >>> 5]! |= 1 << (at & 31);
+        const index = candidates[candidate]! - from;
+        marks[index >>> 5]! |= 1 << (index & 31);
       }
     } else {
       for (; essential < terms.length && rest[essential]! >= threshold; essential++) {
@@ -96,11 +97,11 @@ export function offerBest(
     }
     for (let word = 0; word < marks.length; word++) {
       for (let left = marks[word]!; left !== 0; left &= left - 1) {
-        const at = (word << 5) + 31 - Math.clz32(left & -left);
-        const slot = from + at;
+        const position = (word << 5) + 31 - Math.clz32(left & -left);
+        const slot = from + position;
         const wanted = Math.max(minScore, best.minScore);
-        let score = sums[at]!;
-        sums[at] = 0;
+        let score = sums[position]!;
+        sums[position] = 0;
         for (let term = essential; term < terms.length; term++) {
           if (score + rest[term]! < wanted) {
             score = 0;

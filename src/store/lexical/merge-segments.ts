@@ -34,11 +34,11 @@ function livingOf(parts: readonly Pick<SearchedTexts, "labels" | "lengths" | "de
 /** Moves postings to new slots, from index `from` on. Returns the end of those that are left. */
 function renumber(slots: Int32Array, frequencies: Int32Array, from: number, to: number, newSlots: Int32Array): number {
   let end = from;
-  for (let at = from; at < to; at++) {
-    const slot = newSlots[slots[at]!]!;
+  for (let index = from; index < to; index++) {
+    const slot = newSlots[slots[index]!]!;
     if (slot < 0) continue;
     slots[end] = slot;
-    frequencies[end++] = frequencies[at]!;
+    frequencies[end++] = frequencies[index]!;
   }
   return end;
 }

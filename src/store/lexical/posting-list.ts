@@ -60,12 +60,12 @@ export class PostingList {
   }
 
   /** Writes the slots of a block to `slots` from `at` on; returns their number. */
-  unpackSlots(block: number, slots: Int32Array, at = 0): number {
+  unpackSlots(block: number, slots: Int32Array, index = 0): number {
     const { words } = this;
     const count = this.#lengthOf(block);
-    unpackNumbers(words, this.#starts[block]!, this.#stepWidth(block), count, slots, at);
+    unpackNumbers(words, this.#starts[block]!, this.#stepWidth(block), count, slots, index);
     let slot = block === 0 ? -1 : this.lastSlot(block - 1);
-    for (let next = at, end = at + count; next < end; next = (next + 1) | 0) {
+    for (let next = index, end = index + count; next < end; next = (next + 1) | 0) {
       slot = (slot + slots[next]! + 1) | 0;
       slots[next] = slot;
     }
@@ -73,11 +73,11 @@ export class PostingList {
   }
 
   /** Writes the frequencies of a block to `frequencies` from `at` on. */
-  unpackFrequencies(block: number, frequencies: Int32Array, at = 0): void {
+  unpackFrequencies(block: number, frequencies: Int32Array, index = 0): void {
     const count = this.#lengthOf(block);
     const start = this.#starts[block]! + wordsFor(count, this.#stepWidth(block));
-    unpackNumbers(this.words, start, widthOfFrequency(this.#entry(block)), count, frequencies, at);
-    for (let next = at, end = at + count; next < end; next++) frequencies[next]! += 1;
+    unpackNumbers(this.words, start, widthOfFrequency(this.#entry(block)), count, frequencies, index);
+    for (let next = index, end = index + count; next < end; next++) frequencies[next]! += 1;
   }
 
   /** One frequency of a block: a search that looks texts up needs few. */
@@ -95,10 +95,10 @@ export class PostingList {
   }
 
   /** Writes all postings. */
-  unpackAll(slots: Int32Array, frequencies: Int32Array, at = 0): void {
+  unpackAll(slots: Int32Array, frequencies: Int32Array, index = 0): void {
     for (let block = 0; block < this.blocks; block++) {
-      this.unpackSlots(block, slots, at + block * blockLength);
-      this.unpackFrequencies(block, frequencies, at + block * blockLength);
+      this.unpackSlots(block, slots, index + block * blockLength);
+      this.unpackFrequencies(block, frequencies, index + block * blockLength);
     }
   }
 
@@ -131,8 +131,8 @@ export function packPostings(
     const from = block * blockLength;
     const to = Math.min(from + blockLength, count);
     let [allSteps, allFrequencies, share] = [0, 0, 0];
-    for (let at = from, last = before; at < to; at++) {
-      const [slot, frequency] = [slots[at]!, frequencies[at]!];
+    for (let index = from, last = before; index < to; index++) {
+      const [slot, frequency] = [slots[index]!, frequencies[index]!];
       allSteps |= slot - last - 1;
       allFrequencies |= frequency - 1;
       last = slot;
@@ -148,12 +148,13 @@ export function packPostings(
     packed[wordsPerEntry * block] = slots[to - 1]!;
     packed[wordsPerEntry * block + 1] =
       Math.ceil(share * maxBound) | (stepWidth << stepShift) | (width << frequencyShift);
-    for (let at = from, bit = 32 * end; at < to; at++, bit += stepWidth) {
-      putBits(packed, bit, stepWidth, slots[at]! - before - 1);
-      before = slots[at]!;
+    for (let position = from, bit = 32 * end; position < to; position++, bit += stepWidth) {
+      putBits(packed, bit, stepWidth, slots[position]! - before - 1);
+      before = slots[position]!;
     }
     end += wordsFor(to - from, stepWidth);
-    for (let at = from, bit = 32 * end; at < to; at++, bit += width) putBits(packed, bit, width, frequencies[at]! - 1);
+    for (let offset = from, bit = 32 * end; offset < to; offset++, bit += width)
+      putBits(packed, bit, width, frequencies[offset]! - 1);
     end = needed;
   }
   return packed.slice(0, end);
@@ -170,10 +171,10 @@ function widthOfFrequency(entry: number): number {
 
 /** Adds the bits of a number to words that are 0 there. */
 function putBits(words: Int32Array, bit: number, width: number, number: number): void {
-  const at = Math.floor(bit / 32);
+  const index = Math.floor(bit / 32);
   const shift = bit & 31;
-  words[at]! |= number << shift;
-  if (shift + width > 32) words[at + 1]! |= number >>> (32 - shift);
+  words[index]! |= number << shift;
+  if (shift + width > 32) words[index + 1]! |= number >>> (32 - shift);
 }
 
 /** The innermost loop of reading. */
@@ -190,11 +191,11 @@ function unpackNumbers(
     return;
   }
   const mask = (1 << width) - 1;
-  for (let at = 0, bit = 0; at < count; at = (at + 1) | 0, bit = (bit + width) | 0) {
+  for (let index = 0, bit = 0; index < count; index = (index + 1) | 0, bit = (bit + width) | 0) {
     const word = start + (bit >>> 5);
     const shift = bit & 31;
     let number = words[word]! >>> shift;
     if (shift + width > 32) number |= words[word + 1]! << (32 - shift);
-    into[from + at] = number & mask;
+    into[from + index] = number & mask;
   }
 }

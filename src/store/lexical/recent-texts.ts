@@ -8,10 +8,10 @@ import { TermFrequencies } from "./term-frequencies.js";
 export class RecentTexts {
   readonly #vocabulary = new NumberedStrings();
   readonly #counted = new TermFrequencies();
-  /** By term: the place of its last posting, or 0, and their number. */
+  /** Index of each term's last posting, or 0 for none, and the number of its postings. */
   #heads = new Uint32Array(1024);
   #counts = new Uint32Array(1024);
-  /** By posting, from 1 on: its slot, its frequency, and the posting of the same term before it. */
+  /** Slot and frequency of each posting, and the index of its term's previous posting. Postings are numbered from 1. */
   #slots = new Uint32Array(1024);
   #frequencies = new Uint8Array(1024);
   #previous = new Uint32Array(1024);
@@ -63,8 +63,8 @@ export class RecentTexts {
     count((term, weight) => counted.add(term, weight));
     this.#reserve(counted.size);
     let length = 0;
-    for (let at = 0; at < counted.size; at++) {
-      const term = counted.term(at);
+    for (let index = 0; index < counted.size; index++) {
+      const term = counted.term(index);
       const posting = this.#postings++;
       this.#slots[posting] = slot;
       this.#frequencies[posting] = Math.min(counted.of(term), maxFrequency);
@@ -99,6 +99,11 @@ export class RecentTexts {
     return { list: new PostingList(packPostings(slots, frequencies, count, this.#lengths, boundsOf), count), living };
   }
 
+  /** The terms that occur. Nothing may be added meanwhile. */
+  *words(): Generator<string> {
+    for (let term = 0; term < this.terms; term++) if (this.#counts[term]! > 0) yield this.#vocabulary.text(term);
+  }
+
   /** Number of postings of a term. */
   count(term: number): number {
     return this.#counts[term]!;
@@ -106,11 +111,11 @@ export class RecentTexts {
 
   /** Writes the postings of a term. */
   unpack(term: number, slots: Int32Array, frequencies: Int32Array): void {
-    let at = this.#counts[term]!;
+    let index = this.#counts[term]!;
     for (let posting = this.#heads[term]!; posting > 0; posting = this.#previous[posting]!) {
-      at--;
-      slots[at] = this.#slots[posting]!;
-      frequencies[at] = this.#frequencies[posting]!;
+      index--;
+      slots[index] = this.#slots[posting]!;
+      frequencies[index] = this.#frequencies[posting]!;
     }
   }
 
@@ -157,11 +162,11 @@ function inOrder(numbers: Uint32Array): Uint32Array {
 /** Places by 16 bits of their numbers, from `shift` on; those with equal bits stay in order. */
 function sortedByHalf(places: Uint32Array, numbers: Uint32Array, shift: number): Uint32Array {
   const starts = new Uint32Array(2 ** 16 + 1);
-  for (let at = 0; at < numbers.length; at++) starts[((numbers[at]! >>> shift) & 0xffff) + 1]!++;
+  for (let index = 0; index < numbers.length; index++) starts[((numbers[index]! >>> shift) & 0xffff) + 1]!++;
   for (let half = 1; half < starts.length; half++) starts[half]! += starts[half - 1]!;
   const sorted = new Uint32Array(places.length);
-  for (let at = 0; at < places.length; at++) {
-    const place = places[at]!;
+  for (let position = 0; position < places.length; position++) {
+    const place = places[position]!;
     sorted[starts[(numbers[place]! >>> shift) & 0xffff]!++] = place;
   }
   return sorted;

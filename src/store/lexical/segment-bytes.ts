@@ -45,7 +45,7 @@ export class MemoryBytes implements SegmentBytes, SegmentSink {
 }
 
 /**
- * The bytes of a file, which are read when they are asked for. The file may be deleted meanwhile. Reading is synchronous, as
+ * The bytes of a file, read on demand. The file may be deleted meanwhile. Reading is synchronous, as
  * that of the database: most of a list is in the cache of the operating system, and a task for a thread would take longer.
  */
 export function fileBytes(path: string): SegmentBytes {

@@ -29,7 +29,7 @@ export interface SegmentFacts {
 /** Hash of a term's bytes, evenly spread over 32 bits: FNV-1a, then the last steps of MurmurHash3. */
 export function termHash(bytes: Uint8Array): number {
   let hash = 0x811c9dc5;
-  for (let at = 0; at < bytes.length; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193);
+  for (let index = 0; index < bytes.length; index++) hash = Math.imul(hash ^ bytes[index]!, 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
@@ -74,9 +74,9 @@ export class SegmentWriter {
     this.#end += term.length;
     this.#number(count);
     if (count < blockLength) {
-      for (let at = 0, before = -1; at < count; before = slots[at++]!) {
-        const frequency = frequencies[at]!;
-        this.#number(2 * (slots[at]! - before - 1) + (frequency > 1 ? 1 : 0));
+      for (let index = 0, before = -1; index < count; before = slots[index++]!) {
+        const frequency = frequencies[index]!;
+        this.#number(2 * (slots[index]! - before - 1) + (frequency > 1 ? 1 : 0));
         if (frequency > 1) this.#bytes[this.#end++] = frequency;
       }
       return;

@@ -8,12 +8,12 @@ import { bucketOf, type SegmentFacts, termHash } from "./segment-writer.js";
 
 /** Most bytes of lists that a segment keeps in memory. */
 const maxCachedBytes = 32 << 20;
-/** What a list in memory takes beside its words, which most terms need far fewer bytes for. */
+/** Memory of a cached list beyond its words. For most terms, the words take far fewer bytes. */
 const bytesPerList = 512;
 
 const copiedAtOnce = 1 << 20;
 
-/** A term as its bucket says it. */
+/** A term of a bucket. */
 export interface SegmentTerm {
   readonly hash: number;
   readonly bytes: Uint8Array;
@@ -32,7 +32,7 @@ interface CachedList {
 export class Segment {
   readonly facts: SegmentFacts;
   readonly bytes: SegmentBytes;
-  /** By slot. Labels ascend. */
+  /** Label and length of the text in each slot. Labels ascend. */
   readonly labels: Uint32Array;
   readonly lengths: Uint32Array;
   readonly #directory: Uint32Array;
@@ -41,7 +41,7 @@ export class Segment {
   #dead: Uint8Array | undefined;
   /** Slots of removed texts, in the order of their removal. */
   readonly #deadSlots: number[] = [];
-  /** By term, the least recently used first. */
+  /** Cached list of each term, the least recently used first. */
   readonly #cache = new Map<string, CachedList>();
   #cachedBytes = 0;
 
@@ -126,11 +126,12 @@ export class Segment {
   copyTo(sink: SegmentSink): SegmentFacts {
     const { facts, bytes } = this;
     const end = facts.tailStart + tailLength(facts);
-    for (let at = 0; at < end; at += copiedAtOnce) sink.write(bytes.read(at, Math.min(copiedAtOnce, end - at)));
+    for (let index = 0; index < end; index += copiedAtOnce)
+      sink.write(bytes.read(index, Math.min(copiedAtOnce, end - index)));
     return facts;
   }
 
-  /** The list of one term. It stands beside few others, of which nothing is made. */
+  /** The list of one term. Its bucket holds few other terms, for which no list is made. */
   #read(term: Uint8Array): PostingList | undefined {
     const bucket = this.#open(bucketOf(termHash(term), this.facts.bucketBits));
     while (bucket?.next()) if (bucket.isAt(term)) return bucket.list();
@@ -160,18 +161,18 @@ function tailLength({ texts, bucketBits }: SegmentFacts): number {
   return 8 * texts + 12 * 2 ** bucketBits;
 }
 
-/** How many postings are of removed texts. */
+/** Number of postings of removed texts. */
 function countDead(list: PostingList, dead: Uint8Array): number {
   const slots = new Int32Array(blockLength);
   let count = 0;
   for (let block = 0; block < list.blocks; block++) {
     const length = list.unpackSlots(block, slots);
-    for (let at = 0; at < length; at++) count += dead[slots[at]!]!;
+    for (let index = 0; index < length; index++) count += dead[slots[index]!]!;
   }
   return count;
 }
 
-/** How many of these slots have a posting. */
+/** Number of these slots that have a posting. */
 function countIn(list: PostingList, slots: readonly number[]): number {
   const cursor = new PostingCursor(list);
   let count = 0;

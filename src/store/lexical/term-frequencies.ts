@@ -11,8 +11,8 @@ export class TermFrequencies {
   }
 
   /** The `at`th term that occurs, from 0. */
-  term(at: number): number {
-    return this.#terms[at]!;
+  term(index: number): number {
+    return this.#terms[index]!;
   }
 
   of(term: number): number {
@@ -30,7 +30,7 @@ export class TermFrequencies {
   }
 
   clear(): void {
-    for (let at = 0; at < this.#size; at++) this.#byTerm[this.#terms[at]!] = 0;
+    for (let index = 0; index < this.#size; index++) this.#byTerm[this.#terms[index]!] = 0;
     this.#size = 0;
   }
 }

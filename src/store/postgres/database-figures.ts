@@ -1,54 +1,48 @@
-import { type CollectionFigures, evenSample } from "../collection-figures.js";
-import { decodeVector } from "../database/columns.js";
-import { bigints } from "./columns/binary-parameters.js";
+import type { CollectionFigures } from "../collection-figures.js";
 import { originalText } from "./columns/column-text.js";
 import type { Session } from "./connection/server.js";
-import { postgresStoreOptions } from "./options.js";
-import { openShard } from "./sharding/shards.js";
+import { existingServer } from "./prepared-server.js";
+import { storedVectors } from "./writing/writing.js";
 
-/**
- * Reads the figures of the store in databases, which must exist, with at most `sampleSize` chunks and their vectors. Those of
- * several servers follow one another, for nobody knows what was written first.
- */
-export async function databaseFigures(addresses: readonly string[], sampleSize: number): Promise<CollectionFigures> {
-  const options = postgresStoreOptions.parse({});
-  const parts: CollectionFigures[] = [];
-  for (const url of addresses) {
-    const { server } = await openShard(url, `"${options.schema}"`, { ...options, create: false });
-    try {
-      // Each has about as many documents as the others.
-      parts.push(await server.read((session) => readFigures(session, Math.ceil(sampleSize / addresses.length))));
-    } finally {
-      await server.close();
-    }
+/** Reads the figures of the store in a database, which must exist, with at most `sampleSize` chunks and their vectors. */
+export async function databaseFigures(url: string, sampleSize: number): Promise<CollectionFigures> {
+  const { server } = await existingServer(url);
+  try {
+    return await server.read((session) => readFigures(session, sampleSize));
+  } finally {
+    await server.close();
   }
+}
+
+/** The nodes of a cluster count and choose: no more than the counts and the sample leave them. */
+async function readFigures(session: Session, sampleSize: number): Promise<CollectionFigures> {
+  const counted = async (column: string, table: string) =>
+    session.query<Counted>(`SELECT ${column} AS value, count(*) AS count FROM ${table} GROUP BY ${column} ORDER BY 1`);
+  const rows = await session.query<{ uri: string; line: number | null; vector: string }>(
+    `SELECT uri, line, vector FROM chunks c JOIN documents d ON d.id = c.document
+     ORDER BY hashint8(c.document # c.label), c.document, c.label LIMIT $1`,
+    [sampleSize],
+  );
+  const vectors = await storedVectors(
+    session,
+    rows.map(({ vector }) => vector),
+  );
   return {
-    chunkTokens: parts.flatMap(({ chunkTokens }) => chunkTokens),
-    chunksOfDocuments: parts.flatMap(({ chunksOfDocuments }) => chunksOfDocuments),
-    sample: parts.flatMap(({ sample }) => sample),
+    chunkTokens: mixed(await counted("tokens", "chunks")),
+    chunksOfDocuments: mixed(await counted("chunk_count", "documents WHERE chunk_count > 0")),
+    sample: rows.map(({ uri, line, vector }) => ({ uri: originalText(uri), line, vector: vectors.get(vector)! })),
   };
 }
 
-async function readFigures(session: Session, sampleSize: number): Promise<CollectionFigures> {
-  const chunks = await session.query<{ label: number; tokens: number }>(
-    "SELECT label, tokens FROM chunks ORDER BY label",
-  );
-  const documents = await session.query<{ chunks: number }>(
-    "SELECT count(*) AS chunks FROM chunks GROUP BY document ORDER BY min(label)",
-  );
-  const labels = evenSample(
-    chunks.map(({ label }) => label),
-    sampleSize,
-  );
-  const sample = await session.query<{ uri: string; line: number | null; data: Buffer }>(
-    `SELECT uri, line, data FROM chunks
-     JOIN documents ON documents.id = chunks.document JOIN vectors ON key = chunks.vector
-     WHERE label = ANY($1::bigint[]) ORDER BY label`,
-    [bigints(labels)],
-  );
-  return {
-    chunkTokens: chunks.map(({ tokens }) => tokens),
-    chunksOfDocuments: documents.map((row) => row.chunks),
-    sample: sample.map(({ uri, line, data }) => ({ uri: originalText(uri), line, vector: decodeVector(data) })),
-  };
+interface Counted {
+  readonly value: number;
+  readonly count: number;
+}
+
+/** Each value as often as it was counted. Documents have no order here, so that values of one size must not follow one another. */
+function mixed(counted: readonly Counted[]): number[] {
+  const values = counted.flatMap(({ value, count }) => Array.from({ length: count }, () => value));
+  const step = 0.618_033_988_75;
+  const places = values.map((value, index) => ({ value, place: (index * step) % 1 }));
+  return places.toSorted((one, other) => one.place - other.place).map(({ value }) => value);
 }

@@ -1,22 +1,35 @@
+import { checkVectorSpace } from "../../core/check-port.js";
 import type { z } from "zod";
-import { OptionsError, StoreError } from "../../core/errors.js";
+import { StoreError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import type { Embedder, Store } from "../../core/ports.js";
 import { checkSpace } from "../database/schema.js";
+import { storeAddress } from "./address.js";
+import { Replicas } from "./connection/replicas.js";
+import { StoreConnection } from "./connection/store-connection.js";
+import { haveAllNodes } from "./distribution.js";
 import { type PostgresStoreOptions, postgresStoreOptions } from "./options.js";
 import { PostgresStore } from "./postgres-store.js";
-import { isSecured, secureTables } from "./row-level-security.js";
-import { readMeta } from "./schema.js";
-import { Replicas } from "./sharding/replicas.js";
-import { claimShards, openShard, searchSettings, type Shard, Shards } from "./sharding/shards.js";
+import { existingServer, prepareServer, searchSettings } from "./prepared-server.js";
+import { isRestricted } from "./row-level-security.js";
+import { secureStore } from "./secure-store.js";
 
 /**
  * Opens the store in a PostgreSQL database with pgvector 0.8 or later, or creates it. Any number of processes may read and
- * write it at the same time. Needs the package `pg`.
+ * write it at the same time. Needs the package `pg`. On the coordinator of a Citus cluster, `distributed` spreads it over the nodes.
  *
- * @param url address of the database: `postgres://user:password@host:5432/name`. The password appears in no message.
+ * @param url address of the database: `postgres://user:password@host:5432/name?schema=docs`. The password appears in no message.
  * @throws StoreError `missing` (with `create: false`, or without pgvector), `space`, `dimension`, `version`, `unavailable`;
  * OptionsError `missing-package` without `pg`.
+ * @example
+ * ```ts
+ * import { openKnowledgeBase, type Embedder } from "citewell";
+ * import { openPostgresStore } from "citewell/postgres";
+ * export async function open(embedder: Embedder) {
+ *   const store = await openPostgresStore("postgres://localhost/manuals", embedder);
+ *   return openKnowledgeBase({ store, embedder });
+ * }
+ * ```
  */
 export function openPostgresStore<const Space extends string, Schema extends z.ZodObject>(
   url: string,
@@ -33,38 +46,37 @@ export function openPostgresStore<const Space extends string>(
 ): Promise<Store<Space>>;
 export async function openPostgresStore<const Space extends string>(
   url: string,
-  { space, dimension }: Pick<Embedder<Space>, "space" | "dimension">,
+  embedder: Pick<Embedder<Space>, "space" | "dimension">,
   given: PostgresStoreOptions = {},
 ): Promise<Store<Space>> {
-  const options = resolve("openPostgresStore", postgresStoreOptions, given);
-  [url, ...options.shards, ...options.replicas].forEach(checkUrl);
-  const { create, missingAfterMs, onWarning = () => {} } = options;
-  const schema = `"${options.schema}"`;
-  const opened: Shard[] = [];
+  checkVectorSpace("openPostgresStore", embedder);
+  const { space, dimension } = embedder;
+  const { address, schema: name } = storeAddress(url, given.schema);
+  const options = { ...resolve("openPostgresStore", postgresStoreOptions, given), schema: name };
+  options.replicas.forEach((replica) => storeAddress(replica));
+  const { maxConnections, deadlineMs, maxLagMs, ef, onWarning = () => {} } = options;
+  const schema = `"${name}"`;
+  const prepared = await prepareServer(address, options);
+  const { server } = prepared;
+  let { meta } = prepared;
   try {
-    for (const address of [url, ...options.shards]) {
-      opened.push(await openShard(address, schema, { ...options, create: create || opened.length > 0 }));
-    }
-    const { first, location } = { first: opened[0]!.server, location: opened[0]!.server.location };
-    await claimShards(opened, schema);
-    for (const { server } of options.rowLevelSecurity ? opened : []) {
-      if (await server.read(isSecured)) continue;
-      await server.transaction((session) => secureTables(session, schema));
-    }
-    const meta = (await first.read((session) => readMeta(session, schema)))!;
+    const { location } = server;
+    const { rowLevelSecurity } = options;
+    if (rowLevelSecurity !== false) meta = await secureStore(server, schema, rowLevelSecurity, meta);
+    const restricted = rowLevelSecurity !== false && (await server.read(isRestricted));
     checkSpace(meta.get("space"), space, location);
     checkDimension(meta.get("dimension"), dimension, location);
-    const { replicas: urls, maxConnections, deadlineMs, maxLagMs, ef } = options;
-    const settings = searchSettings(ef);
-    const limits = { maxConnections, deadlineMs, maxLagMs };
+    const limits = { schema, settings: searchSettings(ef), maxConnections, deadlineMs, maxLagMs, onWarning };
     const replicas =
-      urls.length > 0
-        ? await Replicas.open({ urls, primaries: opened, schema, settings, ...limits, onWarning })
+      options.replicas.length > 0
+        ? await Replicas.open({ ...limits, urls: options.replicas, primary: server, id: meta.get("store")! })
         : undefined;
-    const shards = new Shards({ shards: opened, schema, missingAfterMs, onWarning, replicas });
-    return new PostgresStore({ shards, url, meta, space, dimension, options });
+    const connection = new StoreConnection(server, replicas);
+    const settings = searchSettings(ef);
+    const nodeSettings = meta.has("distributed") && (await haveAllNodes(server, settings)) ? {} : settings;
+    return new PostgresStore({ connection, url: address, meta, nodeSettings, space, dimension, restricted, options });
   } catch (error) {
-    await Promise.all(opened.map(({ server }) => server.close()));
+    await server.close();
     throw error;
   }
 }
@@ -74,23 +86,13 @@ export async function openPostgresStore<const Space extends string>(
  *
  * @throws StoreError `missing` when there is no store, `unavailable` without the server.
  */
-export async function storedPostgresSpace(url: string): Promise<string | undefined> {
-  checkUrl(url);
-  const options = postgresStoreOptions.parse({});
-  const schema = `"${options.schema}"`;
-  const { server } = await openShard(url, schema, { ...options, create: false });
-  try {
-    return (await server.read((session) => readMeta(session, schema)))?.get("space");
-  } finally {
-    await server.close();
-  }
-}
-
-function checkUrl(url: string): void {
-  if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url)) return;
-  // What is no address may still hold a password.
-  const message = "the address must begin with postgres://, such as postgres://user:password@host:5432/name";
-  throw new OptionsError("options", message, { call: "openPostgresStore", option: "url" });
+export async function storedPostgresSpace(
+  url: string,
+  options: Pick<PostgresStoreOptions, "formerShard"> = {},
+): Promise<string | undefined> {
+  const { server, meta } = await existingServer(url, options);
+  await server.close();
+  return meta.get("space");
 }
 
 function checkDimension(stored: string | undefined, wanted: number | undefined, path: string): void {

@@ -3,8 +3,9 @@ import { type Conversations, conversationsIn } from "../conversations/conversati
 import type { Work } from "../conversations/work.js";
 import { texts } from "./columns/binary-parameters.js";
 import { columnText, originalText } from "./columns/column-text.js";
+import { withSettings } from "./connection/local-settings.js";
 import type { Server, Session } from "./connection/server.js";
-import { conversationsSetting, withinConversations } from "./row-level-security.js";
+import { conversationsSetting } from "./row-level-security.js";
 
 /** Scopes are filters of any length, which only an index of their hashes takes. */
 export const conversationSchema = `${conversationTables}
@@ -18,7 +19,7 @@ export function postgresConversations(server: Server, schema: string, isSecured:
     of: (scope) => ({
       read: (work) => {
         const reading = (session: Session) => workOn(session, work());
-        return server.read(isSecured ? withinConversations(columnText(scope))(reading) : reading);
+        return server.read(withSettings(isSecured ? { [conversationsSetting]: columnText(scope) } : {}, reading));
       },
       change: (keys, work) =>
         server.transaction(async (session) => {

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { OptionsError } from "../../core/errors.js";
+import { OptionsError, StoreError } from "../../core/errors.js";
 import type { Filter } from "../../core/filter.js";
 import { resolve } from "../../core/options.js";
 import type {
@@ -22,43 +22,49 @@ import { ScopeRules } from "../scope-rules.js";
 import { verifyServer } from "./checking/verifying.js";
 import { columnText } from "./columns/column-text.js";
 import type { Server, Session } from "./connection/server.js";
-import { distinctVectors, firstVectorKeys } from "./distinct-vectors.js";
+import { type Settings, withSettings } from "./connection/local-settings.js";
+import type { Reader, StoreConnection } from "./connection/store-connection.js";
 import type { ResolvedPostgresOptions } from "./options.js";
 import { postgresConversations } from "./postgres-conversations.js";
 import { readCounts, readDocumentWithChunks, readNotes } from "./reading.js";
-import { withinScope } from "./row-level-security.js";
+import { isEverything, isRestricted, scopeSettings } from "./row-level-security.js";
 import type { MetaName } from "./schema.js";
 import { searchingWithin, type SearchingParts } from "./searching/scoped-searching.js";
+import { FilterSizes } from "./searching/matching-documents.js";
 import { WordCounts } from "./searching/word-statistics.js";
-import type { Shards } from "./sharding/shards.js";
 import { StoreFacts } from "./store-facts.js";
 import { DocumentWriter } from "./writing/document-writer.js";
 import { storedVectors } from "./writing/writing.js";
 
 export interface PostgresStoreParts<Space extends string> {
-  readonly shards: Shards;
-  /** Address of the first server. */
+  readonly connection: StoreConnection;
+  /** Address of the server. */
   readonly url: string;
-  /** Facts of the first server as they were when it was opened. */
+  /** Facts as they were when it was opened. */
   readonly meta: ReadonlyMap<MetaName, string>;
   readonly space: Space;
+  /** How each node of a cluster is to search, where that is not what its connections have. */
+  readonly nodeSettings: Settings;
   /** Length of the vectors, if the embedder knows it. */
   readonly dimension: number | undefined;
+  /** Whether policies decide which rows its user sees; only looked up with `rowLevelSecurity`. */
+  readonly restricted: boolean;
   readonly options: ResolvedPostgresOptions;
 }
 
-/** A store in one schema of one or several PostgreSQL databases. Any number of processes read and write at the same time. */
+/** A store in one schema of a PostgreSQL database or a Citus cluster. Any number of processes read and write at the same time. */
 export class PostgresStore<const Space extends string> implements Store<Space>, KeepsConversations {
   readonly space: Space;
   readonly location: string;
   readonly metadataSchema?: z.ZodType<Metadata>;
   readonly dense: Retriever;
   readonly lexical: Retriever;
+  readonly similarWords: NonNullable<Store["similarWords"]>;
   readonly document: Store["document"];
   readonly documentInfo: Store["documentInfo"];
   readonly documents: Store["documents"];
   readonly hits: Store["hits"];
-  readonly #shards: Shards;
+  readonly #connection: StoreConnection;
   readonly #url: string;
   readonly #schema: string;
   readonly #facts: StoreFacts;
@@ -66,35 +72,50 @@ export class PostgresStore<const Space extends string> implements Store<Space>, 
   readonly #rules: ScopeRules;
   readonly #searching: SearchingParts;
   readonly #isSecured: boolean;
+  readonly #isRestricted: boolean;
 
-  constructor({ shards, url, space, meta, dimension, options }: PostgresStoreParts<Space>) {
+  constructor({
+    connection,
+    url,
+    space,
+    meta,
+    nodeSettings,
+    dimension,
+    restricted,
+    options,
+  }: PostgresStoreParts<Space>) {
     const { schema, precision, metadata, rowLevelSecurity } = options;
-    const requireScope = options.requireScope || rowLevelSecurity;
-    this.#shards = shards;
+    const isSecured = rowLevelSecurity !== false;
+    const requireScope = options.requireScope || isSecured;
+    this.#connection = connection;
     this.#url = url;
     this.#schema = schema;
     this.space = space;
-    this.location = shards.first.location;
+    this.location = connection.server.location;
     if (metadata) this.metadataSchema = metadata as unknown as z.ZodType<Metadata>;
-    const facts = new StoreFacts({ shards, schema: `"${schema}"`, meta, space, precision });
+    const facts = new StoreFacts({ connection, schema: `"${schema}"`, meta, space, precision, nodeSettings });
     this.#facts = facts;
-    this.#writer = new DocumentWriter({ shards, facts, dimension, options });
+    this.#writer = new DocumentWriter({ connection, facts, dimension, options });
     this.#rules = new ScopeRules({ location: this.location, requireScope, metadataSchema: metadata });
-    this.#isSecured = rowLevelSecurity;
-    const counts = rowLevelSecurity ? undefined : new WordCounts();
-    this.#searching = { shards: shards.reading(), facts, rules: this.#rules, dimension, counts };
-    const { dense, lexical, document, documentInfo, documents, hits } = searchingWithin(undefined, this.#searching);
+    this.#isSecured = isSecured;
+    this.#isRestricted = restricted;
+    const counts = isSecured ? undefined : new WordCounts();
+    const parts = { facts, rules: this.#rules, dimension, counts, sizes: new FilterSizes() };
+    this.#searching = { ...parts, read: this.#reader() };
+    const searching = searchingWithin(undefined, this.#searching);
+    const { dense, lexical, similarWords, document, documentInfo, documents, hits } = searching;
+    this.similarWords = similarWords!;
     [this.dense, this.lexical, this.hits] = [dense, lexical, hits];
     [this.document, this.documentInfo, this.documents] = [document, documentInfo, documents];
   }
 
-  /** Its first server, for what else is kept in the same schema there. */
+  /** For other tables in the same schema. */
   get database(): { readonly server: Server; readonly url: string; readonly schema: string } {
-    return { server: this.#shards.first, url: this.#url, schema: this.#schema };
+    return { server: this.#connection.server, url: this.#url, schema: this.#schema };
   }
 
   conversations(): Conversations {
-    return postgresConversations(this.#shards.first, this.#schema, this.#isSecured);
+    return postgresConversations(this.#connection.server, this.#schema, this.#isSecured);
   }
 
   get tokenMargin(): number {
@@ -130,26 +151,21 @@ export class PostgresStore<const Space extends string> implements Store<Space>, 
   }
 
   async knownVectors(keys: readonly string[]): Promise<ReadonlyMap<string, Float32Array>> {
-    const found = merged(await this.#shards.each((session) => storedVectors(session, keys)));
+    const found = await this.#connection.read((session) => storedVectors(session, keys));
     return new Map(keys.flatMap((key) => (found.has(columnText(key)) ? [[key, found.get(columnText(key))!]] : [])));
   }
 
   async notes(uris: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    return merged(await this.#shards.each((session) => readNotes(session, uris)));
+    return this.#connection.read((session) => readNotes(session, uris));
   }
 
   async documentWithChunks(uri: string): Promise<DocumentWrite | undefined> {
     this.#rules.effective(undefined, undefined);
-    return (await this.#shards.each((session) => readDocumentWithChunks(session, uri))).find((found) => found);
+    return this.#connection.read((session) => readDocumentWithChunks(session, uri));
   }
 
   async counts(): Promise<StoreCounts> {
-    const counts = await this.#shards.each(readCounts);
-    const sum = (name: keyof StoreCounts) => counts.reduce((total, each) => total + each[name], 0);
-    if (this.#shards.count === 1) return counts[0]!;
-    const samples = await this.#shards.each(firstVectorKeys);
-    const vectors = distinctVectors(counts.map(({ vectors: count }, at) => ({ count, keys: samples[at]! })));
-    return { documents: sum("documents"), chunks: sum("chunks"), vectors };
+    return this.#connection.read(readCounts);
   }
 
   async verify(options: VerifyOptions = {}): Promise<Verification> {
@@ -157,32 +173,33 @@ export class PostgresStore<const Space extends string> implements Store<Space>, 
     if (dropUnusedVectors && !repair) {
       throw new OptionsError("options", "verify: dropUnusedVectors changes the store, so it needs repair: true");
     }
-    const { dimension, precision } = this.#facts;
-    const checks = { sample, repair, dropUnusedVectors, precision, dimension };
+    const { dimension, precision, isDistributed, nodeSettings, secured } = this.#facts;
+    const checks = { sample, repair, dropUnusedVectors, precision, dimension, isDistributed, nodeSettings, secured };
     const call = { deadlineMs: Infinity, ...(signal && { signal }) };
-    const shards = await this.#shards.onEach((server) => verifyServer(server, checks, call));
-    const recalls = shards.flatMap(({ recall }) => (recall === undefined ? [] : [recall]));
-    return {
-      ok: shards.every(({ ok }) => ok),
-      problems: shards.flatMap(({ problems }) => problems),
-      recall: recalls.length > 0 ? recalls.reduce((sum, each) => sum + each, 0) / recalls.length : undefined,
-      repaired: shards.every(({ repaired }) => repaired),
-      ...(dropUnusedVectors && {
-        droppedVectors: shards.reduce((sum, { droppedVectors = 0 }) => sum + droppedVectors, 0),
-      }),
-    };
+    if (await this.#connection.read(isRestricted, call)) {
+      throw notTheOwner("verify: what is to be checked", this.location);
+    }
+    const { droppedVectors = 0, ...verified } = await verifyServer(this.#connection.server, checks, call);
+    return { ...verified, ...(dropUnusedVectors && { droppedVectors }) };
   }
 
   async close(options: CloseOptions = {}): Promise<void> {
     const { signal } = resolve("close", closeOptions, options);
     await this.#writer.finish(signal);
-    return this.#shards.close();
+    return this.#connection.close();
+  }
+
+  #reader(settings: Settings = {}): Reader {
+    return this.#connection.reader((work) => withSettings({ ...this.#facts.nodeSettings, ...settings }, work));
   }
 
   #scoped(scope: Filter): Searchable<Space> {
     const { space, location, metadataSchema } = this;
     const facts = this.#facts;
-    const shards = this.#isSecured ? this.#shards.reading(withinScope(scope)) : this.#searching.shards;
+    const isAll = this.#isSecured && isEverything(scope);
+    if (isAll && this.#isRestricted) throw notTheOwner("All documents, as ingesting has to see them,", location);
+    const read =
+      this.#isSecured && !isAll ? this.#reader(scopeSettings(scope, facts.secured ?? "all")) : this.#searching.read;
     return {
       space,
       location,
@@ -190,12 +207,15 @@ export class PostgresStore<const Space extends string> implements Store<Space>, 
         return facts.dimension;
       },
       ...(metadataSchema && { metadataSchema }),
-      ...searchingWithin(scope, { ...this.#searching, shards }),
+      ...searchingWithin(scope, { ...this.#searching, read }),
       scoped: (filter) => this.#scoped({ all: [scope, this.#rules.checked(filter)] }),
     };
   }
 }
 
-function merged<Key, Value>(maps: readonly ReadonlyMap<Key, Value>[]): Map<Key, Value> {
-  return new Map(maps.flatMap((map) => [...map]));
+function notTheOwner(what: string, path: string): StoreError {
+  const message =
+    `${what} can be seen by the owner of the tables alone, since they have row-level security: open the store with the ` +
+    "owner's address";
+  return new StoreError("scope", message, { path });
 }

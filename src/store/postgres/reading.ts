@@ -3,11 +3,11 @@ import type { DocumentWrite, Found, StoreCounts, StoredDocumentInfo } from "../.
 import type { Anchor, Chunk, Document, Hit, Metadata, Revision } from "../../core/types.js";
 import { storedPlace } from "../../text/blocks/places.js";
 import { checksumOf } from "../database/checksums.js";
-import { texts } from "./columns/binary-parameters.js";
+import { bigints, texts } from "./columns/binary-parameters.js";
 import { columnText, originalText } from "./columns/column-text.js";
 import { filterSql, Parameters } from "./filters/filter-sql.js";
 import type { Session } from "./connection/server.js";
-import { type ChunkColumns, type DocumentColumns, pieceLength } from "./columns/stored-document.js";
+import { type ChunkColumns, type DocumentColumns, documentId, pieceLength } from "./columns/stored-document.js";
 
 type ChunkRow = Omit<ChunkColumns, "vector">;
 
@@ -18,7 +18,8 @@ export async function readDocument(session: Session, uri: string, filter?: Filte
   const parameters = new Parameters();
   const [row] = await session.query<DocumentColumns & { readonly text: string | null }>(
     `SELECT d.*, (SELECT string_agg(text, '' ORDER BY piece) FROM texts WHERE document = d.id) AS text
-     FROM documents d WHERE uri = ${parameters.add(columnText(uri))} AND ${where(filter, "d.id", parameters)}`,
+     FROM documents d WHERE id = ${parameters.add(String(documentId(uri)))}::bigint AND uri = ${parameters.add(columnText(uri))}
+       AND ${where(filter, "d.id", parameters)}`,
     parameters.values,
   );
   return row && documentOf(row, originalText(row.text ?? ""));
@@ -41,8 +42,8 @@ export async function readDocumentWithChunks(session: Session, uri: string): Pro
   const document = await readDocument(session, uri);
   if (!document) return undefined;
   const rows = await session.query<ChunkRow>(
-    `SELECT ${chunkColumns} FROM chunks c JOIN documents d ON d.id = c.document WHERE uri = $1 ORDER BY start, "end", c.id`,
-    [columnText(uri)],
+    `SELECT ${chunkColumns} FROM chunks c WHERE document = $1::bigint ORDER BY start, "end", c.id`,
+    [String(documentId(uri))],
   );
   return { document, chunks: rows.map((row) => chunkOf(row, uri, document.text.slice(row.start, row.end))) };
 }
@@ -54,7 +55,7 @@ export interface WantedDocuments {
   readonly limit?: number | undefined;
 }
 
-/** What is known of documents without their texts, in the order of the bytes of their uris. */
+/** Reads documents without their texts, in byte order of their uris. */
 export async function readInfos(
   session: Session,
   { uris, source, after, limit }: WantedDocuments,
@@ -62,7 +63,7 @@ export async function readInfos(
 ): Promise<StoredDocumentInfo[]> {
   const parameters = new Parameters();
   const conditions = [
-    ...(uris === undefined ? [] : [`uri = ANY(${parameters.add(texts(uris.map(columnText)))}::text[])`]),
+    ...(uris === undefined ? [] : [`d.id = ANY(${parameters.add(bigints(uris.map(documentId)))}::bigint[])`]),
     ...(source === undefined ? [] : [`source = ${parameters.add(columnText(source))}`]),
     ...(after === undefined ? [] : [`uri > ${parameters.add(columnText(after))}`]),
     where(filter, "d.id", parameters),
@@ -81,7 +82,7 @@ export async function readInfos(
   }));
 }
 
-/** The chunks that are stored and that the filter admits, in the order asked for. */
+/** The stored chunks that the filter admits, in the requested order. */
 export async function readHits(session: Session, found: readonly Found[], filter?: Filter): Promise<Hit[]> {
   if (found.length === 0) return [];
   const parameters = new Parameters();
@@ -133,8 +134,8 @@ export function chunkOf(row: Omit<ChunkRow, "line" | "page" | "anchors">, uri: s
 
 export async function readNotes(session: Session, uris: readonly string[]): Promise<Map<string, string>> {
   const rows = await session.query<{ uri: string; note: string; checksum: number }>(
-    "SELECT * FROM notes WHERE uri = ANY($1::text[])",
-    [texts(uris.map(columnText))],
+    "SELECT * FROM notes WHERE document = ANY($1::bigint[])",
+    [bigints(uris.map(documentId))],
   );
   // An altered note could keep a changed document from being read. Without it, all is read.
   const intact = rows.filter(({ uri, note, checksum }) => checksumOf([uri, note]) === checksum);

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { StoreError } from "../../core/errors.js";
 import { checksumOf } from "../database/checksums.js";
+import { documentIdSql } from "./columns/stored-document.js";
 import type { Session } from "./connection/server.js";
+import { distributeTable } from "./distribution.js";
 import { conversationSchema } from "./postgres-conversations.js";
-import { isSecured, secureTables } from "./row-level-security.js";
+import { hasPolicies, secureTables } from "./row-level-security.js";
 
 // Texts sort by their bytes, as in the embedded store, whatever the locale of the database. A chunk has its words, so that
 // its postings are found without an index on their chunks. Totals are counted by the rows that writes append, so that no two
@@ -70,8 +72,67 @@ const commitRecords = `
   GRANT SELECT, INSERT, UPDATE, DELETE ON commits TO PUBLIC;
 `;
 
+/**
+ * Every key holds the id of a document, which follows from its uri, so that all that belongs to it can be on one node of a
+ * cluster. A chunk's label is its number within its document. Embeddings have the ids of their chunks: a search by vector
+ * reads no other table.
+ */
+const keysOfDocuments = `
+  CREATE TABLE renamed AS SELECT id AS old, ${documentIdSql("uri")} AS new FROM documents;
+  ALTER TABLE documents ALTER id DROP IDENTITY, DROP CONSTRAINT documents_uri_key;
+  UPDATE documents SET id = new FROM renamed WHERE id = old;
+  CREATE INDEX documents_by_uri ON documents (uri);
+  UPDATE texts SET document = new FROM renamed WHERE document = old;
+  UPDATE fields SET document = new FROM renamed WHERE document = old;
+  ALTER TABLE notes DROP CONSTRAINT notes_pkey, ADD document bigint;
+  UPDATE notes SET document = ${documentIdSql("uri")};
+  ALTER TABLE notes ADD PRIMARY KEY (document);
+  ALTER TABLE chunks ADD number integer;
+  UPDATE chunks SET document = new, number = place
+    FROM (SELECT label, new, row_number() OVER (PARTITION BY document ORDER BY label) - 1 AS place
+          FROM chunks JOIN renamed ON document = old) AS places
+    WHERE chunks.label = places.label;
+  ALTER TABLE postings DROP CONSTRAINT postings_pkey, ADD document bigint;
+  UPDATE postings SET document = chunks.document, chunk = number FROM chunks WHERE label = chunk;
+  ALTER TABLE postings ALTER chunk TYPE integer;
+  ALTER TABLE postings ADD PRIMARY KEY (word, document, chunk) INCLUDE (frequency, length);
+  DO $$
+  DECLARE graph text := (SELECT indexdef FROM pg_indexes WHERE schemaname = current_schema() AND indexname = 'embeddings_graph');
+  BEGIN
+    -- A session that other stores use, too, may find their table behind this schema.
+    IF to_regclass(format('%I.embeddings', current_schema())) IS NULL THEN RETURN; END IF;
+    DROP INDEX IF EXISTS embeddings_graph;
+    DROP INDEX embeddings_by_document;
+    ALTER TABLE embeddings DROP CONSTRAINT embeddings_pkey, ADD id text COLLATE "C";
+    UPDATE embeddings SET document = chunks.document, label = number, id = chunks.id
+      FROM chunks WHERE chunks.label = embeddings.label;
+    ALTER TABLE embeddings ALTER label TYPE integer, ALTER id SET NOT NULL;
+    ALTER TABLE embeddings ADD PRIMARY KEY (document, label);
+    IF graph IS NOT NULL THEN EXECUTE graph; END IF;
+  END $$;
+  ALTER TABLE chunks DROP CONSTRAINT chunks_id_key, DROP CONSTRAINT chunks_pkey, DROP label;
+  ALTER TABLE chunks RENAME number TO label;
+  DROP INDEX chunks_document_idx;
+  ALTER TABLE chunks ADD PRIMARY KEY (document, label), ALTER words TYPE text[] COLLATE "C";
+  CREATE INDEX chunks_by_id ON chunks (id);
+  DROP TABLE renamed;
+`;
+
+/** Rows of a secured store have the facts of their document by which policies show them. */
+const factsOfDocuments = `
+  ALTER TABLE documents ADD facts tsvector;
+  ALTER TABLE texts ADD facts tsvector;
+  ALTER TABLE fields ADD facts tsvector;
+  ALTER TABLE chunks ADD facts tsvector;
+  ALTER TABLE postings ADD facts tsvector;
+  DO $$ BEGIN
+    IF to_regclass(format('%I.embeddings', current_schema())) IS NULL THEN RETURN; END IF;
+    ALTER TABLE embeddings ADD facts tsvector;
+  END $$;
+`;
+
 /** Each step upgrades a store by one version. Released steps are never edited, new ones are added. */
-const upgrades: readonly string[] = [firstTables, conversationSchema, commitRecords];
+const upgrades: readonly string[] = [firstTables, conversationSchema, commitRecords, keysOfDocuments, factsOfDocuments];
 
 export type MetaName =
   | "version"
@@ -81,8 +142,15 @@ export type MetaName =
   | "precision"
   | "token-margin"
   | "settings"
-  | "allotment"
-  | "rebalancing";
+  /** Number of shards of each table on a cluster; none on a single server. */
+  | "distributed"
+  /** Version of the tables of the workers' queue; none while there is no queue, or one without a version. */
+  | "queue"
+  /** Fields by which row-level security shows documents, as JSON, and the roles that it binds. */
+  | "secured"
+  | "roles"
+  /** The servers of a store that an earlier version spread over several. */
+  | "allotment";
 
 /** Facts of a store by name. `undefined` where there are no tables. */
 export async function readMeta(session: Session, schema: string): Promise<Map<MetaName, string> | undefined> {
@@ -117,19 +185,28 @@ export async function upgrade(session: Session, schema: string): Promise<void> {
   await lockSchema(session, schema);
   // Extensions belong to the whole database, so that two stores may create this one at the same time.
   await session.query("SELECT pg_advisory_xact_lock(hashtextextended('citewell extension', 0))");
-  await session.query("CREATE EXTENSION IF NOT EXISTS vector");
-  await session.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+  // An administrator may have made both beforehand for a user who may not: naming what is there asks for the right all the same.
+  const [found] = await session.query<{ hasVector: boolean; hasSchema: boolean }>(
+    `SELECT to_regtype('vector') IS NOT NULL AS "hasVector", to_regnamespace($1) IS NOT NULL AS "hasSchema"`,
+    [schema],
+  );
+  if (!found!.hasVector) await session.query("CREATE EXTENSION IF NOT EXISTS vector");
+  if (!found!.hasSchema) await session.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
   const meta = await readMeta(session, schema);
   const from = Number(meta?.get("version") ?? 0);
   for (const step of upgrades.slice(from)) await session.query(step);
   // New tables are secured like those that are there.
-  if (await isSecured(session)) await secureTables(session, schema);
+  if (await hasPolicies(session)) {
+    const isKept = meta?.has("secured") ?? false;
+    await secureTables(session, schema, isKept ? undefined : "all");
+    if (!isKept) await writeMeta(session, "secured", JSON.stringify("all"));
+  }
   await writeMeta(session, "version", String(upgrades.length));
   if (!meta?.has("store")) await writeMeta(session, "store", randomUUID());
 }
 
 /** Waits until no other session changes the tables of this store, and keeps the others out until the transaction ends. */
-async function lockSchema(session: Session, schema: string): Promise<void> {
+export async function lockSchema(session: Session, schema: string): Promise<void> {
   await session.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`citewell schema ${schema}`]);
 }
 
@@ -148,10 +225,11 @@ export async function createEmbeddings(
   await lockSchema(session, schema);
   await session.query(
     `CREATE TABLE IF NOT EXISTS embeddings (
-       label bigint PRIMARY KEY, document bigint NOT NULL, embedding ${precision}(${dimension}) NOT NULL)`,
+       document bigint, label integer, id text COLLATE "C" NOT NULL, embedding ${precision}(${dimension}) NOT NULL,
+       facts tsvector, PRIMARY KEY (document, label))`,
   );
-  await session.query("CREATE INDEX IF NOT EXISTS embeddings_by_document ON embeddings (document)");
-  if (await isSecured(session)) await secureTables(session, schema);
+  if ((await readMeta(session, schema))?.has("distributed")) await distributeTable(session, "embeddings");
+  if (await hasPolicies(session)) await secureTables(session, schema);
   await writeMeta(session, "dimension", String(dimension));
   await writeMeta(session, "precision", precision);
 }

@@ -1,20 +1,24 @@
 import type { CallOptions, StoreSettings, StoreWrite } from "../../core/ports.js";
-import type { Session, Work } from "./connection/server.js";
+import type { Settings } from "./connection/local-settings.js";
+import type { Session } from "./connection/server.js";
+import type { StoreConnection } from "./connection/store-connection.js";
+import type { SecuredFields } from "./filters/facts.js";
 import { createEmbeddings, type MetaName, type Precision, readMeta, writeMeta } from "./schema.js";
-import type { Shards } from "./sharding/shards.js";
 
 export interface StoreFactsParts {
-  readonly shards: Shards;
+  readonly connection: StoreConnection;
   /** Quoted. */
   readonly schema: string;
-  /** As they were on the first server when it was opened. */
+  /** Facts as they were when it was opened. */
   readonly meta: ReadonlyMap<MetaName, string>;
   readonly space: string;
   /** How the vectors of a new store are kept. Default: `vector`. */
   readonly precision: Precision | undefined;
+  /** How each node of a cluster is to search, where that is not what its connections have. */
+  readonly nodeSettings: Settings;
 }
 
-/** What holds for the whole of a store, such as the length of its vectors, as this process last read or wrote it. */
+/** Facts about a whole store, such as the dimension of its vectors, as this process last read or wrote them. */
 export class StoreFacts {
   readonly #parts: StoreFactsParts;
   #meta: ReadonlyMap<MetaName, string>;
@@ -43,25 +47,37 @@ export class StoreFacts {
     return stored ?? this.#parts.precision ?? "vector";
   }
 
-  /** Reads them again: another process may have written. */
+  /** Whether the tables are spread over the nodes of a cluster. */
+  get isDistributed(): boolean {
+    return this.#meta.has("distributed");
+  }
+
+  /** Fields by which row-level security shows documents; undefined without it. */
+  get secured(): SecuredFields | undefined {
+    return JSON.parse(this.#meta.get("secured") ?? "null") ?? undefined;
+  }
+
+  /** Settings of the transactions that search. */
+  get nodeSettings(): Settings {
+    return this.isDistributed ? this.#parts.nodeSettings : {};
+  }
+
+  /** Reads the facts again: another process may have written. */
   async refresh(call?: CallOptions): Promise<void> {
-    const { shards, schema } = this.#parts;
-    this.#meta = (await shards.onFirst((first) => readMeta(first, schema), call))!;
+    const { connection, schema } = this.#parts;
+    this.#meta = (await connection.read((session) => readMeta(session, schema), call))!;
   }
 
-  /** Makes the tables that need to know the length of vectors, on every server. */
+  /** Makes the table that needs to know the length of vectors. */
   async setDimension(dimension: number): Promise<void> {
-    const { shards, schema } = this.#parts;
-    const precision = this.precision;
-    const make: Work<ReadonlyMap<MetaName, string>> = async (session) => {
-      await createEmbeddings(session, schema, dimension, precision);
+    const { connection, schema } = this.#parts;
+    this.#meta = await connection.transaction(async (session) => {
+      await createEmbeddings(session, schema, dimension, this.precision);
       return (await readMeta(session, schema))!;
-    };
-    const [first] = await shards.onEach((server) => server.transaction(make));
-    this.#meta = first!;
+    });
   }
 
-  /** Writes those of a write that are new, in its transaction on the first server. Returns all, if there were any. */
+  /** Stores new facts of a write, in its transaction. Returns all facts, if there were new ones. */
   async write(
     session: Session,
     { tokenMargin = 1, settings = {} }: StoreWrite,
@@ -82,7 +98,7 @@ export class StoreFacts {
     return (await readMeta(session, schema))!;
   }
 
-  /** Takes over what `write` returned, once it is committed. */
+  /** Adopts the facts that `write` returned, once they are committed. */
   adopt(meta: ReadonlyMap<MetaName, string>): void {
     this.#meta = meta;
   }

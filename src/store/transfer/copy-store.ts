@@ -11,6 +11,15 @@ import { differencesFrom, writeRecords } from "./write-records.js";
  * that no document uses are left behind. Then everything is read from both and compared.
  *
  * @throws StoreError `space` for another vector space, `missing` when the source cannot list chunks.
+ * @example
+ * ```ts
+ * import type { Store } from "citewell";
+ * import { copyStore } from "citewell/transfer";
+ * export async function move(from: Store, to: Store) {
+ *   const { differences } = await copyStore(from, to, { onProgress: ({ chunks }) => console.log(chunks) });
+ *   if (differences.length > 0) throw new Error(differences.join("; "));
+ * }
+ * ```
  */
 export async function copyStore(from: Store, to: Store, options: TransferOptions = {}): Promise<TransferReport> {
   const { signal, onProgress = () => {} } = resolve("copyStore", transferOptions, options);

@@ -10,7 +10,7 @@ import { documentRecords, isStoredIn, storeRecord } from "./records.js";
 import { type TransferOptions, transferOptions, type TransferReport } from "./transfer-options.js";
 import { differencesFrom } from "./write-records.js";
 
-/** What an interrupted export has left behind. */
+/** Progress that an interrupted export left in its file. */
 interface Begun {
   readonly endBytes: number;
   readonly after?: string;
@@ -27,6 +27,16 @@ const nothing: Begun = { endBytes: 0, lines: 0, documents: 0, chunks: 0 };
  * any earlier file, when it is whole and was compared with the store.
  *
  * @throws StoreError `missing` when the store cannot list chunks.
+ * @example
+ * ```ts
+ * import { openStore, type Embedder } from "citewell";
+ * import { exportStore } from "citewell/transfer";
+ * export async function backUp(embedder: Embedder) {
+ *   const store = await openStore("./.citewell", embedder);
+ *   await exportStore(store, "./backup.jsonl");
+ *   await store.close();
+ * }
+ * ```
  */
 export async function exportStore(from: Store, path: string, options: TransferOptions = {}): Promise<TransferReport> {
   const { signal, onProgress = () => {} } = resolve("exportStore", transferOptions, options);
@@ -70,7 +80,7 @@ export async function exportStore(from: Store, path: string, options: TransferOp
 
 const none = { begun: nothing, sha256s: [] };
 
-/** What of a partial file can be continued: nothing, if the store has changed since. */
+/** The part of a partial file that can be continued: none if the store has changed since. */
 async function readBegun(
   partial: string,
   from: Store,

@@ -8,9 +8,19 @@ import { differencesFrom, writeRecords } from "./write-records.js";
 
 /**
  * Reads a file of `exportStore` into a store of the same vector space, as `copyStore` copies another store. Every line of the
- * file is checked before anything of it is written.
+ * file is checked before it is written.
  *
  * @throws StoreError `damaged` at the first line that is not as it was written: what stands before it is in the store.
+ * @example
+ * ```ts
+ * import { openStore, type Embedder } from "citewell";
+ * import { importStore } from "citewell/transfer";
+ * export async function restore(embedder: Embedder) {
+ *   const store = await openStore("./restored", embedder);
+ *   await importStore("./backup.jsonl", store);
+ *   await store.close();
+ * }
+ * ```
  */
 export async function importStore(path: string, to: Store, options: TransferOptions = {}): Promise<TransferReport> {
   const { signal, onProgress = () => {} } = resolve("importStore", transferOptions, options);

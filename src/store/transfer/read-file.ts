@@ -73,10 +73,10 @@ async function* lines(path: string): AsyncGenerator<Buffer> {
   let parts: Buffer[] = [];
   for await (const read of createReadStream(path, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
     let from = 0;
-    for (let at = read.indexOf(10); at >= 0; at = read.indexOf(10, from)) {
-      yield Buffer.concat([...parts, read.subarray(from, at)]);
+    for (let index = read.indexOf(10); index >= 0; index = read.indexOf(10, from)) {
+      yield Buffer.concat([...parts, read.subarray(from, index)]);
       parts = [];
-      from = at + 1;
+      from = index + 1;
     }
     if (from < read.length) parts.push(read.subarray(from));
   }

@@ -20,7 +20,7 @@ export type TransferRecord =
   | { readonly kind: "vectors"; readonly of: DocumentState; readonly vectors: ReadonlyMap<string, Float32Array> }
   | { readonly kind: "document"; readonly of: DocumentState; readonly write: DocumentWrite; readonly note?: string };
 
-/** Documents asked for at once. */
+/** Documents requested at once. */
 const pageDocuments = 200;
 
 /** Vectors in a record: 1 MB of a space of 1,024 dimensions. */
@@ -58,10 +58,10 @@ export async function* documentRecords(
       const write = await store.documentWithChunks(info.uri);
       // Deleted since the page was read.
       if (!write) continue;
-      const of = stateOf(write);
+      const read = stateOf(write);
       const keys = [...new Set(write.chunks.map(vectorKey))];
-      for (let at = 0; at < keys.length; at += maxVectors) {
-        const wanted = keys.slice(at, at + maxVectors);
+      for (let offset = 0; offset < keys.length; offset += maxVectors) {
+        const wanted = keys.slice(offset, offset + maxVectors);
         const vectors = await store.knownVectors(wanted);
         if (vectors.size < wanted.length) {
           const missing = `${wanted.length - vectors.size} vectors of ${info.uri}`;
@@ -70,10 +70,10 @@ export async function* documentRecords(
             `The store at ${store.location} lacks ${missing}. Run citewell verify --repair`,
           );
         }
-        yield { kind: "vectors", of, vectors };
+        yield { kind: "vectors", of: read, vectors };
       }
       const note = (await store.notes?.([info.uri]))?.get(info.uri);
-      yield { kind: "document", of, write, ...(note !== undefined && { note }) };
+      yield { kind: "document", of: read, write, ...(note !== undefined && { note }) };
     }
     if (page.length < pageDocuments) return;
     last = page.at(-1)!.uri;

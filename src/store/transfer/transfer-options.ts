@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { functionOption, optionsOf } from "../../core/options.js";
+import { observerOption, optionsOf } from "../../core/options.js";
 import type { TransferCounts } from "./write-records.js";
 
 export interface TransferOptions {
@@ -11,16 +11,16 @@ export interface TransferOptions {
 
 export const transferOptions = optionsOf<TransferOptions>()({
   signal: z.instanceof(AbortSignal).optional(),
-  onProgress: functionOption<NonNullable<TransferOptions["onProgress"]>>().optional(),
+  onProgress: observerOption<NonNullable<TransferOptions["onProgress"]>>("onProgress").optional(),
 });
 
-/** What a transfer came to. */
+/** Result of a transfer. */
 export interface TransferReport extends TransferCounts {
   /** Documents of the source, and of the target when it was done. */
   readonly documents: {
-    /** Of the source. */
+    /** Documents of the source. */
     readonly source: number;
-    /** Of the target: more than the source has where it held others before. */
+    /** Documents of the target: more than those of the source if the target held others before. */
     readonly target: number;
   };
   /**

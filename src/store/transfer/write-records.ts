@@ -2,7 +2,7 @@ import { StoreError } from "../../core/errors.js";
 import type { DocumentWrite, Store } from "../../core/ports.js";
 import { type DocumentState, isStoredIn, stateOf, type TransferRecord } from "./records.js";
 
-/** What a transfer has done so far. */
+/** Progress of a transfer so far. */
 export interface TransferCounts {
   /** Documents that were written. */
   readonly copied: number;

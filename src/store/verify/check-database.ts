@@ -10,7 +10,7 @@ import { Texts } from "../database/texts.js";
 import { checkVector } from "../database/vectors.js";
 import { TimeSlice } from "../derived/scheduling.js";
 
-/** What the checking thread is started with. */
+/** Start data of the checking thread. */
 export interface CheckStart {
   readonly databasePath: string;
 }
@@ -22,13 +22,13 @@ export type CheckCalls = {
 
 /** Broken rows, and the documents that must be written again because of them. */
 export interface DamagedRows {
-  /** Labels of chunks that are not as they were written, or whose document is not. */
+  /** Labels of altered chunks, and of all chunks of altered documents. */
   readonly chunks: Set<number>;
-  /** Vectors that are not as they were written, or have no direction in the store's space. */
+  /** Vectors that were altered, or have no direction in the store's space. */
   readonly vectors: Set<number>;
-  /** Documents that are not as they were written, or whose chunks are not. */
+  /** Documents that were altered, or whose chunks were. */
   readonly documents: Set<number>;
-  /** URIs of notes that are not as they were written. */
+  /** URIs of altered notes. */
   readonly notes: Set<string>;
 }
 

@@ -7,7 +7,7 @@ import { type CheckCalls, checkDatabase, type CheckStart } from "./check-databas
 
 const { databasePath } = workerData as CheckStart;
 
-/** In WAL mode a long snapshot does not hold writers up. Where the file cannot be written, there are none. */
+/** In WAL mode a long snapshot does not block writers. A read-only file has none. */
 function openSnapshot(): Database {
   try {
     return openDatabase(databasePath);

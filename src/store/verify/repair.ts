@@ -94,7 +94,7 @@ export function repair(
   return dropped;
 }
 
-/** Takes out altered settings, all of which are chosen or learned again, except what the vectors themselves tell. */
+/** Removes altered settings. All are chosen or learned again, except those that the vectors determine. */
 function restoreMeta(database: Database, checksums: Checksums): void {
   database.exec("DELETE FROM meta WHERE name NOT IN ('store', 'space')");
   const dimension = storedDimension(database);

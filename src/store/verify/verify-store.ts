@@ -47,7 +47,7 @@ export async function verifyStore(store: VerifiedStore, options: VerifyOptions):
     if (!before.all.every((problem) => problem.repairable)) return { before, after: before, repaired: false };
     if (before.all.length === 0 && !dropUnusedVectors) return { before, after: before, repaired: true };
     const dropped = repair(folder, before.damaged, before.indexes, dropUnusedVectors);
-    // It reads its files as it needs them, and would save those that are damaged again.
+    // The lexical index reads its files on demand, and would save damaged ones again.
     if (before.indexes.some(({ what }) => what === "lexical")) lexical.beginAgain();
     if (before.conversations.length > 0) repairConversations(location);
     const droppedVectors = dropUnusedVectors ? { droppedVectors: dropped } : {};

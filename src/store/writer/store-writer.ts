@@ -36,7 +36,9 @@ const statements = (database: Database) => ({
   vectorId: database.prepare<[string], { id: number }>("SELECT id FROM vectors WHERE key = ?"),
   // The first vector of a text stays: derived indexes rely on a label never changing its vector.
   insertVector: database.prepare("INSERT INTO vectors (key, data) VALUES (?, ?) ON CONFLICT DO NOTHING"),
-  documentId: database.prepare<[string], { id: number }>("SELECT id FROM documents WHERE uri = ?"),
+  documentId: database.prepare<[string], { id: number; fingerprint: string }>(
+    "SELECT id, fingerprint FROM documents WHERE uri = ?",
+  ),
   upsertDocument: database.prepare<unknown[], { id: number }>(`
     INSERT INTO documents (uri, title, media_type, source, fingerprint, chunk_count, metadata, anchors)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -88,7 +90,7 @@ export class StoreWriter {
   }: WriteMessage): WrittenDocument[] {
     const { space, path } = this.#options;
     checkSpace(readMeta(this.#database, "space"), space, path);
-    const vectorAt = (at: number, length: number) => vectors.subarray(at * length, (at + 1) * length);
+    const vectorAt = (index: number, length: number) => vectors.subarray(index * length, (index + 1) * length);
     const stored = readMeta(this.#database, "dimension");
     const dimension = stored === undefined ? (this.#options.dimension ?? message.dimension) : Number(stored);
     // The sender has checked the vectors, but perhaps before another process wrote the first ones.
@@ -102,8 +104,8 @@ export class StoreWriter {
         writeMeta(this.#database, "token-margin", String(tokenMargin));
       }
       if (settings) this.#saveSettings(settings);
-      for (const [at, key] of vectorKeys.entries()) {
-        const data = encodeVector(vectorAt(at, dimension!));
+      for (const [index, key] of vectorKeys.entries()) {
+        const data = encodeVector(vectorAt(index, dimension!));
         const { changes, lastInsertRowid } = this.#sql.insertVector.run(key, data);
         if (changes > 0) this.#checksums.saveVector(lastInsertRowid, key, data);
       }
@@ -164,12 +166,13 @@ export class StoreWriter {
 
   #replace({ document, chunks, vectorKeys }: CheckedWrite): WrittenDocument {
     const existing = this.#sql.documentId.get(document.uri);
+    const fingerprint = documentFingerprint(document, chunks);
     const { id } = this.#sql.upsertDocument.get(
       document.uri,
       document.title ?? null,
       document.mediaType ?? null,
       document.source ?? null,
-      documentFingerprint(document, chunks),
+      fingerprint,
       chunks.length,
       document.metadata === undefined ? null : JSON.stringify(document.metadata),
       document.anchors === undefined ? null : JSON.stringify(document.anchors),
@@ -180,23 +183,33 @@ export class StoreWriter {
     const vectorIds = vectorKeys.map((key) => this.#sql.vectorId.get(key)!.id);
     const old = new Map((existing ? this.#sql.chunksOf.all(id) : []).map((chunk) => [chunk.id, chunk]));
     // A chunk with the same texts and vector keeps its row and label, so that derived indexes have nothing to do.
-    const kept = chunks.map((chunk, at) => {
+    const kept = chunks.map((chunk, index) => {
       const before = old.get(chunk.id);
-      if (!before || before.vector !== vectorIds[at] || decodeText(before.context) !== chunk.context) return undefined;
+      if (!before || before.vector !== vectorIds[index] || decodeText(before.context) !== chunk.context)
+        return undefined;
       old.delete(chunk.id);
       return before.label;
     });
     const deletedChunks = this.#removeChunks(old.values());
     const places = chunkPlaces(document, chunks);
-    for (const [at, chunk] of chunks.entries()) {
+    for (const [index, chunk] of chunks.entries()) {
       const { start, end, tokens, parent } = chunk;
-      const position = [start, end, tokens, parent?.start ?? null, parent?.end ?? null, ...placeColumns(places[at]!)];
-      const label = kept[at];
+      const position = [
+        start,
+        end,
+        tokens,
+        parent?.start ?? null,
+        parent?.end ?? null,
+        ...placeColumns(places[index]!),
+      ];
+      const label = kept[index];
       if (label !== undefined) this.#sql.moveChunk.run(...position, label);
-      else this.#insert(chunk, position, id, vectorIds[at]!);
+      else this.#insert(chunk, position, id, vectorIds[index]!);
     }
     this.#checksums.saveDocument(id);
-    return { uri: document.uri, outcome: existing ? "updated" : "added", chunks: chunks.length, deletedChunks };
+    const isSame = existing?.fingerprint === fingerprint && deletedChunks === 0 && !kept.includes(undefined);
+    const outcome = !existing ? "added" : isSame ? "unchanged" : "updated";
+    return { uri: document.uri, outcome, chunks: chunks.length, deletedChunks };
   }
 
   #insert(chunk: Chunk, position: readonly unknown[], document: number, vector: number): void {

@@ -5,13 +5,15 @@ import type { Chunk, Document, Span } from "../../core/types.js";
 import { checkVector } from "../database/vectors.js";
 import { TimeSlice } from "../derived/scheduling.js";
 
-/** What the writer's thread is started with. */
+/** Start data of the writer's thread. */
 export interface WriterStart {
   /** Folder that the caller named. */
   readonly location: string;
   /** Which of the stores in that folder this is. */
   readonly generation: string;
   readonly databasePath: string;
+  /** `fileIdentity` of the database that was opened. */
+  readonly identity: string | undefined;
   readonly folder: string;
   readonly space: string;
   /** Length of the vectors, if the embedder knows it. */

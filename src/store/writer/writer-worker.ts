@@ -2,6 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { StoreError } from "../../core/errors.js";
 import { asStoreError, type Database, endWal, openDatabase } from "../../sqlite/database.js";
 import { serveCalls } from "../../thread/serve-calls.js";
+import { refuseLostFile } from "../database/file-identity.js";
 import { readPointer } from "../database/store-pointer.js";
 import { WriteLock } from "../database/write-lock.js";
 import { StoreWriter } from "./store-writer.js";
@@ -12,13 +13,14 @@ import type { WriterCalls, WriterStart } from "./write-message.js";
 /** A process that has just written keeps the lock for a moment in case it writes more; on this thread nobody waits for it. */
 const maxWaitMs = 2000;
 
-const { location, generation, databasePath, folder, space, dimension } = workerData as WriterStart;
+const { location, generation, databasePath, identity, folder, space, dimension } = workerData as WriterStart;
 const lock = new WriteLock(folder);
 let database: Database | undefined;
 let writer: StoreWriter | undefined;
 
 function change<Result>(work: (writer: StoreWriter) => Result): Result {
   try {
+    refuseLostFile(databasePath, identity);
     if (!lock.held) {
       lock.take(maxWaitMs);
       checkInUse();

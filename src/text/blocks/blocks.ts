@@ -14,11 +14,11 @@ export function blocks(document: WithBlocks): Block[] {
   for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
 }
 
-/** As `blocks`, but yields `undefined` now and then while a long Markdown text is read, so that other work can run. */
+/** Like `blocks`, but yields `undefined` now and then while it reads a long Markdown text, so that other work can run. */
 export function* blocksInSteps({ text, mediaType, anchors = [] }: WithBlocks): Generator<undefined, Block[]> {
   if (mediaType === "text/markdown") return yield* markdownBlocks(text);
   // A line that is not indented and stands after a blank one begins a function, a class or a group of statements.
-  if (mediaType?.startsWith("text/x-")) return partsOf(text, "code", (at) => cutCost(text, at) === 0);
+  if (mediaType?.startsWith("text/x-")) return partsOf(text, "code", (index) => cutCost(text, index) === 0);
   const paragraphs = partsOf(text, "paragraph", (_, afterBlank) => afterBlank);
   return withHeadings(paragraphs, text, anchors);
 }
@@ -29,7 +29,7 @@ function withHeadings(paragraphs: Block[], text: string, anchors: readonly Ancho
   return paragraphs.map((block): Block => {
     const level = levels.get(block.start);
     if (level === undefined) return block;
-    // An anchor may be set where no heading is, so the title has a bound.
+    // An anchor may be set without a heading, so the length of the title is limited.
     const title = text
       .slice(block.start, Math.min(block.end, block.start + maxTitleLength))
       .replace(/\s+/gu, " ")
@@ -48,16 +48,16 @@ function partsOf(
   let start = 0;
   let hasText = false;
   let afterBlank = false;
-  for (let at = 0; at < text.length;) {
-    const end = lineEnd(text, at);
-    const blank = isBlank(text, at, end);
-    if (!blank && hasText && begins(at, afterBlank)) {
-      parts.push({ kind, start, end: at });
-      start = at;
+  for (let offset = 0; offset < text.length;) {
+    const end = lineEnd(text, offset);
+    const blank = isBlank(text, offset, end);
+    if (!blank && hasText && begins(offset, afterBlank)) {
+      parts.push({ kind, start, end: offset });
+      start = offset;
     }
     hasText ||= !blank;
     afterBlank = blank;
-    at = end;
+    offset = end;
   }
   if (text.length > 0) parts.push({ kind, start, end: text.length });
   return parts;

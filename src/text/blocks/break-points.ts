@@ -17,7 +17,7 @@ export function breakPoints(text: string, { kind, start, end }: Block): Uint32Ar
 
 function lineStarts(text: string, start: number, end: number): number[] {
   const starts: number[] = [];
-  for (let at = lineEnd(text, start); at < end; at = lineEnd(text, at)) starts.push(at);
+  for (let offset = lineEnd(text, start); offset < end; offset = lineEnd(text, offset)) starts.push(offset);
   return starts;
 }
 
@@ -37,8 +37,8 @@ export class LastBreakPoints {
  */
 export function sentenceStarts(text: string, blocks: readonly Block[]): Uint32Array {
   const starts: number[] = [];
-  for (const [at, block] of blocks.entries()) {
-    if (blocks[at - 1]?.kind !== "heading") starts.push(block.start);
+  for (const [index, block] of blocks.entries()) {
+    if (blocks[index - 1]?.kind !== "heading") starts.push(block.start);
     if (!cutAtLines.has(block.kind) && block.kind !== "heading") {
       for (const point of breakPoints(text, block)) starts.push(point);
     }
@@ -54,43 +54,47 @@ export function cutWithin(text: string, low: number, high: number): number {
   const middle = low + ((high - low) >>> 1);
   const lastThird = high - Math.floor((high - low) / 3);
   let space = 0;
-  for (let at = high; at > middle; at--) {
-    if (at > lastThird && endsClause(text, at) && splitsNothing(text, at)) return at;
-    if (space === 0 && /\s/.test(text.charAt(at - 1)) && splitsNothing(text, at)) space = at;
-    if (at <= lastThird && space > 0) break;
+  for (let offset = high; offset > middle; offset--) {
+    if (offset > lastThird && endsClause(text, offset) && splitsNothing(text, offset)) return offset;
+    if (space === 0 && /\s/.test(text.charAt(offset - 1)) && splitsNothing(text, offset)) space = offset;
+    if (offset <= lastThird && space > 0) break;
   }
   return space > 0 ? space : wholeBefore(text, low, high);
 }
 
-function endsClause(text: string, at: number): boolean {
-  if ("，；：、".includes(text.charAt(at - 1))) return true;
-  return /\s/.test(text.charAt(at - 1)) && /[,;:]/.test(text.charAt(at - 2));
+function endsClause(text: string, offset: number): boolean {
+  if ("，；：、".includes(text.charAt(offset - 1))) return true;
+  return /\s/.test(text.charAt(offset - 1)) && /[,;:]/.test(text.charAt(offset - 2));
 }
 
 /** The first place after white space in the first half of the span; without any, the first that splits no character. */
 export function startWithin(text: string, low: number, high: number): number {
   const middle = low + ((high - low) >>> 1);
-  for (let at = low; at <= middle; at++) if (/\s/.test(text.charAt(at - 1)) && splitsNothing(text, at)) return at;
-  for (let at = low; at <= middle; at++) if (splitsNothing(text, at)) return at;
+  for (let offset = low; offset <= middle; offset++)
+    if (/\s/.test(text.charAt(offset - 1)) && splitsNothing(text, offset)) return offset;
+  for (let index = low; index <= middle; index++) if (splitsNothing(text, index)) return index;
   return high;
 }
 
 /** `at`, or the nearest place before it, above `low`, that splits no character; one place after `at` if there is none. */
-export function wholeBefore(text: string, low: number, at: number): number {
-  for (let place = at; place > low && place > at - 40; place--) if (splitsNothing(text, place)) return place;
-  for (let place = at; place > low && place > at - 3; place--) if (!splitsPair(text, place)) return place;
-  return splitsPair(text, at) ? at + 1 : at;
+export function wholeBefore(text: string, low: number, index: number): number {
+  for (let place = index; place > low && place > index - 40; place--) if (splitsNothing(text, place)) return place;
+  for (let place = index; place > low && place > index - 3; place--) if (!splitsPair(text, place)) return place;
+  return splitsPair(text, index) ? index + 1 : index;
 }
 
 /** Whether a cut here keeps surrogate pairs, CRLF, combining marks and joined emoji together. */
-function splitsNothing(text: string, at: number): boolean {
-  if (splitsPair(text, at)) return false;
-  return text.charAt(at - 1) !== "\u200d" && !/^(?:[\p{M}\p{Emoji_Modifier}]|\u200d)/u.test(text.slice(at, at + 2));
+function splitsNothing(text: string, offset: number): boolean {
+  if (splitsPair(text, offset)) return false;
+  return (
+    text.charAt(offset - 1) !== "\u200d" &&
+    !/^(?:[\p{M}\p{Emoji_Modifier}]|\u200d)/u.test(text.slice(offset, offset + 2))
+  );
 }
 
 /** Whether a cut here would split a surrogate pair or a CRLF. */
-function splitsPair(text: string, at: number): boolean {
-  const before = text.charCodeAt(at - 1);
-  const next = text.charCodeAt(at);
+function splitsPair(text: string, offset: number): boolean {
+  const before = text.charCodeAt(offset - 1);
+  const next = text.charCodeAt(offset);
   return (before === 13 && next === 10) || ((before & 0xfc00) === 0xd800 && (next & 0xfc00) === 0xdc00);
 }

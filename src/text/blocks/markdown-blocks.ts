@@ -14,15 +14,15 @@ export function* markdownBlocks(text: string): Generator<undefined, Block[]> {
   const found: Block[] = [];
   const lines = new Lines(text);
   let start = 0;
-  for (let at = 0; at < text.length;) {
-    at = lines.skipBlank(at);
-    if (at >= text.length) break;
-    const block = blockAt(lines, at);
+  for (let index = 0; index < text.length;) {
+    index = lines.skipBlank(index);
+    if (index >= text.length) break;
+    const block = blockAt(lines, index);
     const end = lines.skipBlank(block.end);
     found.push({ ...block, start, end });
     if (found.length % blocksPerStep === 0) yield;
     start = end;
-    at = end;
+    index = end;
   }
   const last = found.pop();
   if (last) return [...found, { ...last, end: text.length }];
@@ -31,21 +31,21 @@ export function* markdownBlocks(text: string): Generator<undefined, Block[]> {
 
 type Found = Omit<Block, "start">;
 
-function blockAt(lines: Lines, at: number): Found {
+function blockAt(lines: Lines, index: number): Found {
   return (
-    frontMatter(lines, at) ??
-    fence(lines, at) ??
-    heading(lines, at) ??
-    table(lines, at) ??
-    html(lines, at) ??
-    prose(lines, at)
+    frontMatter(lines, index) ??
+    fence(lines, index) ??
+    heading(lines, index) ??
+    table(lines, index) ??
+    html(lines, index) ??
+    prose(lines, index)
   );
 }
 
 /** YAML between `---` lines at the very start of the text. */
-function frontMatter(lines: Lines, at: number): Found | undefined {
-  if (at > 0 || !lines.matches(/\ufeff?---[ \t]*(?=[\r\n])/y, at)) return undefined;
-  for (let line = lines.end(at); line < lines.text.length; line = lines.end(line)) {
+function frontMatter(lines: Lines, index: number): Found | undefined {
+  if (index > 0 || !lines.matches(/\ufeff?---[ \t]*(?=[\r\n])/y, index)) return undefined;
+  for (let line = lines.end(index); line < lines.text.length; line = lines.end(line)) {
     if (lines.matches(/(?:---|\.\.\.)[ \t]*(?:$|[\r\n])/y, line)) return { kind: "front-matter", end: lines.end(line) };
   }
   return undefined;
@@ -54,26 +54,26 @@ function frontMatter(lines: Lines, at: number): Found | undefined {
 // Also inside list items and quotations, whatever their indentation.
 const fenceStart = /[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:(`{3,})[^`\r\n]*(?:$|[\r\n])|(~{3,}))/y;
 
-function fence(lines: Lines, at: number): Found | undefined {
-  const opening = lines.matches(fenceStart, at);
+function fence(lines: Lines, index: number): Found | undefined {
+  const opening = lines.matches(fenceStart, index);
   if (!opening) return undefined;
   const marker = opening[1] ?? opening[2] ?? "";
-  for (let line = lines.end(at); line < lines.text.length; line = lines.end(line)) {
+  for (let line = lines.end(index); line < lines.text.length; line = lines.end(line)) {
     const closing = lines.matches(/[ \t>]*(`{3,}|~{3,})[ \t]*(?:$|[\r\n])/y, line)?.[1];
     if (closing?.startsWith(marker)) return { kind: "fence", end: lines.end(line) };
   }
   return { kind: "fence", end: lines.text.length };
 }
 
-function heading(lines: Lines, at: number): Found | undefined {
-  const opening = lines.matches(/ {0,3}(#{1,6})(?=$|[ \t\r\n])/y, at);
+function heading(lines: Lines, index: number): Found | undefined {
+  const opening = lines.matches(/ {0,3}(#{1,6})(?=$|[ \t\r\n])/y, index);
   if (!opening) return undefined;
-  const end = lines.end(at);
+  const end = lines.end(index);
   return {
     kind: "heading",
     end,
     level: opening[1]?.length ?? 1,
-    title: headingTitle(lines.text, at + opening[0].length, end),
+    title: headingTitle(lines.text, index + opening[0].length, end),
   };
 }
 
@@ -89,19 +89,19 @@ function headingTitle(text: string, start: number, end: number): string {
 }
 
 /** A row with a bar, a row of dashes, then rows up to the first without a bar. */
-function table(lines: Lines, at: number): Found | undefined {
-  const rules = lines.end(at);
-  if (!lines.hasBar(at) || !isDelimiterRow(lines.text, rules)) return undefined;
+function table(lines: Lines, offset: number): Found | undefined {
+  const rules = lines.end(offset);
+  if (!lines.hasBar(offset) || !isDelimiterRow(lines.text, rules)) return undefined;
   let end = lines.end(rules);
   while (end < lines.text.length && lines.hasBar(end)) end = lines.end(end);
-  return { kind: "table", end, title: lines.text.slice(at, rules).trim() };
+  return { kind: "table", end, title: lines.text.slice(offset, rules).trim() };
 }
 
 function isDelimiterRow(text: string, start: number): boolean {
   let dashes = false;
   let bars = false;
-  for (let at = start; at < text.length; at++) {
-    const character = text.charAt(at);
+  for (let offset = start; offset < text.length; offset++) {
+    const character = text.charAt(offset);
     if (character === "\r" || character === "\n") break;
     if (character === "-") dashes = true;
     else if (character === "|") bars = true;
@@ -119,16 +119,16 @@ const rawEnds: ReadonlyMap<string, RegExp> = new Map([
 ]);
 
 /** A comment or raw element runs to its end, any other tag to a blank line. */
-function html(lines: Lines, at: number): Found | undefined {
-  const opening = lines.matches(/ {0,3}<(?:(!--)|([a-zA-Z][a-zA-Z0-9-]*)|[/!?][a-zA-Z])/y, at);
+function html(lines: Lines, position: number): Found | undefined {
+  const opening = lines.matches(/ {0,3}<(?:(!--)|([a-zA-Z][a-zA-Z0-9-]*)|[/!?][a-zA-Z])/y, position);
   if (!opening) return undefined;
   const closing = opening[1] ? /-->/g : rawEnds.get((opening[2] ?? "").toLowerCase());
   if (closing === undefined) {
     // An inline tag such as <a> or an autolink starts a paragraph.
-    if (lines.matches(/ {0,3}<[a-zA-Z][a-zA-Z0-9+.-]*[:@]/y, at)) return undefined;
-    return { kind: "html", end: lines.paragraphEnd(at, () => false) };
+    if (lines.matches(/ {0,3}<[a-zA-Z][a-zA-Z0-9+.-]*[:@]/y, position)) return undefined;
+    return { kind: "html", end: lines.paragraphEnd(position, () => false) };
   }
-  const found = lines.matches(closing, at + opening[0].length);
+  const found = lines.matches(closing, position + opening[0].length);
   return { kind: "html", end: found ? lines.end(found.index) : lines.text.length };
 }
 
@@ -136,11 +136,11 @@ const itemStart = /[ \t]*(?:[-*+•]|\d{1,9}[.)])(?=[ \t])/y;
 const setextRule = / {0,3}(=+|-+)[ \t]*(?:$|[\r\n])/y;
 
 /** A paragraph, a list item, or a paragraph that a line of `===` or `---` turns into a heading. */
-function prose(lines: Lines, at: number): Found {
-  if (isThematicBreak(lines.text, at, lines.end(at))) return { kind: "paragraph", end: lines.end(at) };
-  const kind: BlockKind = lines.matches(itemStart, at) ? "item" : "paragraph";
+function prose(lines: Lines, index: number): Found {
+  if (isThematicBreak(lines.text, index, lines.end(index))) return { kind: "paragraph", end: lines.end(index) };
+  const kind: BlockKind = lines.matches(itemStart, index) ? "item" : "paragraph";
   const end = lines.paragraphEnd(
-    at,
+    index,
     (line) => interrupts(lines, line) || (kind === "paragraph" && isRule(lines, line)),
   );
   if (kind === "paragraph" && end < lines.text.length && isRule(lines, end)) {
@@ -149,7 +149,7 @@ function prose(lines: Lines, at: number): Found {
       kind: "heading",
       end: lines.end(end),
       level,
-      title: headingTitle(lines.text, at, end).replace(/\s+/g, " "),
+      title: headingTitle(lines.text, index, end).replace(/\s+/g, " "),
     };
   }
   return { kind, end };
@@ -159,8 +159,8 @@ function prose(lines: Lines, at: number): Found {
 function isThematicBreak(text: string, start: number, end: number): boolean {
   let marker = "";
   let count = 0;
-  for (let at = start; at < end; at++) {
-    const found = text.charAt(at);
+  for (let offset = start; offset < end; offset++) {
+    const found = text.charAt(offset);
     if (found === " " || found === "\t" || found === "\r" || found === "\n") continue;
     if (marker === "" && (found === "*" || found === "-" || found === "_")) marker = found;
     if (found !== marker) return false;
@@ -169,18 +169,18 @@ function isThematicBreak(text: string, start: number, end: number): boolean {
   return count >= 3;
 }
 
-function isRule(lines: Lines, at: number): boolean {
-  return lines.matches(setextRule, at) !== undefined;
+function isRule(lines: Lines, index: number): boolean {
+  return lines.matches(setextRule, index) !== undefined;
 }
 
 /** Whether a line starts a new block even without a blank line before it. */
-function interrupts(lines: Lines, at: number): boolean {
+function interrupts(lines: Lines, index: number): boolean {
   return Boolean(
-    lines.matches(/ {0,3}#{1,6}(?=$|[ \t\r\n])/y, at) ??
-    lines.matches(fenceStart, at) ??
-    lines.matches(itemStart, at) ??
-    lines.matches(/ {0,3}<!--/y, at) ??
-    (lines.hasBar(at) && isDelimiterRow(lines.text, lines.end(at)) ? true : undefined),
+    lines.matches(/ {0,3}#{1,6}(?=$|[ \t\r\n])/y, index) ??
+    lines.matches(fenceStart, index) ??
+    lines.matches(itemStart, index) ??
+    lines.matches(/ {0,3}<!--/y, index) ??
+    (lines.hasBar(index) && isDelimiterRow(lines.text, lines.end(index)) ? true : undefined),
   );
 }
 
@@ -191,31 +191,31 @@ class Lines {
     this.text = text;
   }
 
-  end(at: number): number {
-    return lineEnd(this.text, at);
+  end(offset: number): number {
+    return lineEnd(this.text, offset);
   }
 
   /** Matches a sticky expression at `at`, a global one from there on. */
-  matches(expression: RegExp, at: number): RegExpExecArray | undefined {
-    expression.lastIndex = at;
+  matches(expression: RegExp, offset: number): RegExpExecArray | undefined {
+    expression.lastIndex = offset;
     return expression.exec(this.text) ?? undefined;
   }
 
-  hasBar(at: number): boolean {
-    return this.text.slice(at, this.end(at)).includes("|");
+  hasBar(offset: number): boolean {
+    return this.text.slice(offset, this.end(offset)).includes("|");
   }
 
   /** The first line from `at` that is not blank. */
-  skipBlank(at: number): number {
-    let line = at;
+  skipBlank(index: number): number {
+    let line = index;
     for (let end = this.end(line); line < this.text.length && isBlank(this.text, line, end); end = this.end(line))
       line = end;
     return line;
   }
 
   /** The end of the last line before a blank one or one that `ends` the paragraph. */
-  paragraphEnd(at: number, ends: (line: number) => boolean): number {
-    let line = this.end(at);
+  paragraphEnd(index: number, ends: (line: number) => boolean): number {
+    let line = this.end(index);
     while (line < this.text.length && !isBlank(this.text, line, this.end(line)) && !ends(line)) line = this.end(line);
     return line;
   }

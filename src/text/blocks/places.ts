@@ -38,7 +38,7 @@ export function storedPlace({
   readonly start: number;
   readonly line: number | null;
   readonly page: number | null;
-  /** As JSON. */
+  /** Anchors as JSON. */
   readonly anchors: string | null;
 }): ChunkPlace {
   const anchors = json === null ? undefined : (JSON.parse(json) as Anchor[]);
@@ -75,9 +75,9 @@ function placeByAnchors(anchors: readonly Anchor[], offset: number, before: Plac
 /** Line breaks in `text` before `end`: `\n`, `\r\n` and a lone `\r` count one each. */
 function lineBreaks(text: string, end: number): number {
   let count = 0;
-  for (let at = 0; at < end && at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit === 10 || (unit === 13 && text.charCodeAt(at + 1) !== 10)) count++;
+  for (let offset = 0; offset < end && offset < text.length; offset++) {
+    const unit = text.charCodeAt(offset);
+    if (unit === 10 || (unit === 13 && text.charCodeAt(offset + 1) !== 10)) count++;
   }
   return count;
 }

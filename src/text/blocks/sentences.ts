@@ -1,6 +1,6 @@
 import type { Span } from "../../core/types.js";
 
-/** A full stop after one of these ends no sentence. */
+/** Abbreviations: a full stop after one ends no sentence. */
 const abbreviations = new Set(
   "e.g i.e cf vs viz dr mr mrs ms prof st fig figs eq no nos vol pp ed eds approx resp incl al lit esp orig ca abbr pron sec ch jr sr".split(
     " ",
@@ -23,22 +23,22 @@ export function sentences(text: string): Span[] {
   let start = 0;
   let lineStart = 0;
   for (let match = stop.exec(text); match; match = stop.exec(text)) {
-    const at = match.index;
+    const offset = match.index;
     if (match[0] === "\n" || match[0] === "\r") {
-      const next = at + (text.startsWith("\r\n", at) ? 2 : 1);
+      const next = offset + (text.startsWith("\r\n", offset) ? 2 : 1);
       if (endsBlock(text, lineStart, next)) {
-        push(start, at);
+        push(start, offset);
         start = next;
       }
       lineStart = next;
       stop.lastIndex = next;
       continue;
     }
-    const closed = endOfClosers(text, at + match[0].length);
+    const closed = endOfClosers(text, offset + match[0].length);
     const ascii = match[0] <= "?";
     const end = ascii ? closed : beforeOpening(text, start, closed);
     stop.lastIndex = end;
-    if (ascii && !endsSentence(text, lineStart, at, end)) continue;
+    if (ascii && !endsSentence(text, lineStart, offset, end)) continue;
     push(start, end);
     start = end;
   }
@@ -49,10 +49,10 @@ export function sentences(text: string): Span[] {
 const closers = /[\p{Sentence_Terminal}…"'”’»)\]}）】」』》〉*_`]*/uy;
 
 /** The end of the quotes, brackets and further stops that belong to a stop. */
-function endOfClosers(text: string, at: number): number {
-  closers.lastIndex = at;
+function endOfClosers(text: string, offset: number): number {
+  closers.lastIndex = offset;
   closers.test(text);
-  return Math.max(at, closers.lastIndex);
+  return Math.max(offset, closers.lastIndex);
 }
 
 const marksAtEnd = /(`+|\*+|_+)$/u;
@@ -83,20 +83,20 @@ function endsBlock(text: string, lineStart: number, next: number): boolean {
 }
 
 /** Whether the `.`, `?` or `!` at `at`, with its closers up to `end`, ends a sentence. */
-function endsSentence(text: string, lineStart: number, at: number, end: number): boolean {
+function endsSentence(text: string, lineStart: number, offset: number, end: number): boolean {
   if (end < text.length && !/\s/.test(text.charAt(end))) return false;
   const next = firstNonSpace(text, end);
   if (next < text.length && /\p{Ll}/u.test(String.fromCodePoint(text.codePointAt(next) ?? 0))) return false;
-  if (text.charAt(at) !== ".") return true;
-  const before = text.slice(Math.max(lineStart, at - 12), at);
+  if (text.charAt(offset) !== ".") return true;
+  const before = text.slice(Math.max(lineStart, offset - 12), offset);
   const word = /(?:^|[^\p{L}.])((?:\p{L}\.)*\p{L}+)$/u.exec(before)?.[1];
   if (word !== undefined) return !/^\p{Lu}$/u.test(word) && !abbreviations.has(word.toLowerCase());
   // Not after the number of a list item.
-  return !(lineStart + before.length === at && /^[ \t>]*\d+$/.test(before));
+  return !(lineStart + before.length === offset && /^[ \t>]*\d+$/.test(before));
 }
 
-function firstNonSpace(text: string, at: number): number {
-  let next = at;
+function firstNonSpace(text: string, index: number): number {
+  let next = index;
   while (next < text.length && /\s/.test(text.charAt(next))) next++;
   return next;
 }

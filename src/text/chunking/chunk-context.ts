@@ -3,7 +3,7 @@ import type { Block } from "../blocks/block.js";
 import { longestStart, shorten } from "../blocks/cut-text.js";
 import { embeddingText } from "./chunk-identity.js";
 
-/** In UTF-16 code units: a longer heading is meant as a paragraph. */
+/** Maximum length of a heading, in UTF-16 code units; a longer one is meant as a paragraph. */
 const maxNameLength = 200;
 
 /** Shares of `maxTokens` that title and headings may take alone, and together with a table's header row. */
@@ -27,7 +27,7 @@ export class ChunkContexts {
   readonly #paths: readonly (readonly string[])[];
   readonly #maxTokens: number;
   readonly #tokens: TokenCounter;
-  /** By path, so that each is counted once. */
+  /** Contexts by path, so that the tokens of each are counted once. */
   readonly #known = new Map<readonly string[], Context>();
   /** The table that was cut last. */
   #table: { readonly block: Block; readonly context: Context } | undefined;

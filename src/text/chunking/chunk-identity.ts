@@ -11,12 +11,22 @@ export function chunkId(documentId: string, embedded: string, occurrence: number
   return digest([documentId, embedded, String(occurrence)]);
 }
 
-/** The key of a chunk's vector: equal texts share one vector, wherever they stand. */
+/**
+ * The key of a chunk's vector: equal texts share one vector, wherever they stand.
+ *
+ * @example
+ * ```ts
+ * import { chunk, collect, Pipeline, vectorKey, type Document } from "citewell";
+ * const documents = [{ uri: "keys", text: "Keys expire after 90 days." }];
+ * const chunks = await collect(Pipeline.from<Document>().pipe(chunk()).stream(documents));
+ * const keys = chunks.map((each) => vectorKey(each));
+ * ```
+ */
 export function vectorKey(chunk: Pick<Chunk, "context" | "text">): string {
   return keyOfText(embeddingText(chunk));
 }
 
-/** The same key, for a caller that has the `embeddingText`. */
+/** Like `vectorKey`, for a caller that has the `embeddingText`. */
 export function keyOfText(embedded: string): string {
   return digest([embedded]);
 }
@@ -28,7 +38,7 @@ export function keyOfText(embedded: string): string {
 export function documentFingerprint(document: Document, chunks: readonly Chunk[]): string {
   // Most documents have no revision, and their fingerprints must not depend on the field.
   const revision = document.revision === undefined ? [] : [document.revision];
-  // As a list: hundreds of thousands of chunks are too many for the arguments of a call.
+  // Passed as an array: hundreds of thousands of chunks are too many for the arguments of a call.
   return digest([
     JSON.stringify([document.title, document.metadata, document.mediaType, document.anchors, ...revision]),
     document.text,

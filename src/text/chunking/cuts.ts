@@ -32,7 +32,7 @@ export abstract class Cuts {
   protected readonly index: TokenIndex;
   protected readonly options: SplitOptions;
   protected readonly contexts: ChunkContexts;
-  /** Where each block starts. */
+  /** Start of each block. */
   protected readonly blockStarts: Uint32Array;
   #parents: ParentSpans | undefined;
 
@@ -63,7 +63,7 @@ export abstract class Cuts {
     return this.index.ofSlice(start, end);
   }
 
-  /** What is read in place of a chunk when there is room for more. */
+  /** The span to read in place of a chunk when there is room for more. */
   parentOf(span: Span): Span | undefined {
     const { parentTokens = 0 } = this.options;
     if (parentTokens === 0) return undefined;

@@ -34,27 +34,31 @@ export function* measureText(document: Document, counter: TokenCounter): Generat
 function partEnd(text: string, start: number): number {
   const wanted = start + partLength;
   if (wanted >= text.length) return text.length;
-  for (let at = lineEnd(text, wanted); at < text.length && at < wanted + partLength / 8; at = lineEnd(text, at)) {
-    if (startsLine(text, at)) return at;
+  for (
+    let offset = lineEnd(text, wanted);
+    offset < text.length && offset < wanted + partLength / 8;
+    offset = lineEnd(text, offset)
+  ) {
+    if (startsLine(text, offset)) return offset;
   }
   return wholeBefore(text, start, wanted);
 }
 
 /** Whether a line that is not indented starts here. */
-function startsLine(text: string, at: number): boolean {
-  return /[\r\n]/.test(text.charAt(at - 1)) && /\S/.test(text.charAt(at));
+function startsLine(text: string, offset: number): boolean {
+  return /[\r\n]/.test(text.charAt(offset - 1)) && /\S/.test(text.charAt(offset));
 }
 
 function joined(parts: readonly TokenMeasure[]): TokenMeasure {
   if (parts.length === 1) return parts[0]!;
   const length = parts.reduce((sum, { ends }) => sum + ends.length, 0);
   const all = { ends: new Uint32Array(length), tokens: new Uint32Array(length) };
-  let [at, offset, total] = [0, 0, 0];
+  let [filled, offset, total] = [0, 0, 0];
   for (const { ends, tokens } of parts) {
     for (let piece = 0; piece < ends.length; piece++) {
-      all.ends[at] = offset + ends[piece]!;
-      all.tokens[at] = total + tokens[piece]!;
-      at++;
+      all.ends[filled] = offset + ends[piece]!;
+      all.tokens[filled] = total + tokens[piece]!;
+      filled++;
     }
     offset += ends.at(-1)!;
     total += tokens.at(-1)!;

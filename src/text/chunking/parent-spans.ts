@@ -75,8 +75,8 @@ export class ParentSpans {
     return this.#index.between(start, end);
   }
 
-  #blockAt(at: number): number {
-    return upperBound(this.#starts, at) - 1;
+  #blockAt(index: number): number {
+    return upperBound(this.#starts, index) - 1;
   }
 }
 

@@ -18,7 +18,7 @@ export interface SentenceLimit {
 export interface SentenceDistances {
   /** Where each sentence starts, in order from 0. */
   readonly starts: Uint32Array;
-  /** By sentence: 0 for the direction of the one before it, 1 for nothing in common, 2 for the opposite. */
+  /** Cosine distance of each sentence to the one before it: 0 for the same direction, 1 for nothing in common, 2 for the opposite. */
   readonly distances: Float32Array;
 }
 
@@ -30,26 +30,27 @@ export async function sentenceDistances(
   { maxInputTokens }: SentenceLimit,
 ): Promise<SentenceDistances> {
   const starts = sentenceStarts(text, blocks);
-  const sentences = Array.from(starts, (start, at) => {
-    const end = starts[at + 1] ?? text.length;
+  const sentences = Array.from(starts, (start, position) => {
+    const end = starts[position + 1] ?? text.length;
     // A text on its own may have a few tokens more than within its document.
     const maxTokens = Math.max(1, Math.floor(maxInputTokens * 0.8));
     const fitting = Math.min(end, Math.max(start + 1, index.reach(start, maxTokens)));
     return text.slice(start, fitting).trim();
   });
-  const written = sentences.flatMap((sentence, at) => (sentence === "" ? [] : [at]));
-  const vectors = await embed(written.map((at) => sentences[at]!));
+  const written = sentences.flatMap((sentence, offset) => (sentence === "" ? [] : [offset]));
+  const vectors = await embed(written.map((sentence) => sentences[sentence]!));
   const distances = new Float32Array(starts.length);
-  for (let at = 1; at < written.length; at++) distances[written[at]!] = 1 - cosine(vectors[at - 1]!, vectors[at]!);
+  for (let place = 1; place < written.length; place++)
+    distances[written[place]!] = 1 - cosine(vectors[place - 1]!, vectors[place]!);
   return { starts, distances };
 }
 
 function cosine(one: Float32Array, other: Float32Array): number {
   let [product, ones, others] = [0, 0, 0];
-  for (let at = 0; at < one.length; at++) {
-    product += one[at]! * other[at]!;
-    ones += one[at]! ** 2;
-    others += other[at]! ** 2;
+  for (let index = 0; index < one.length; index++) {
+    product += one[index]! * other[index]!;
+    ones += one[index]! ** 2;
+    others += other[index]! ** 2;
   }
   return ones === 0 || others === 0 ? 0 : product / Math.sqrt(ones * others);
 }
@@ -70,7 +71,7 @@ export class SemanticCuts extends Cuts {
     this.#sentences = sentences;
     this.#openings = {
       starts: sentences.starts.filter(opens),
-      distances: sentences.distances.filter((_, at) => opens(sentences.starts[at]!)),
+      distances: sentences.distances.filter((_, index) => opens(sentences.starts[index]!)),
     };
   }
 
@@ -93,10 +94,10 @@ export class SemanticCuts extends Cuts {
 function furthestBetween({ starts, distances }: SentenceDistances, low: number, high: number): number | undefined {
   let best: number | undefined;
   let furthest = -Infinity;
-  for (let at = upperBound(starts, low); at < starts.length && starts[at]! <= high; at++) {
-    if (distances[at]! < furthest) continue;
-    best = starts[at]!;
-    furthest = distances[at]!;
+  for (let index = upperBound(starts, low); index < starts.length && starts[index]! <= high; index++) {
+    if (distances[index]! < furthest) continue;
+    best = starts[index]!;
+    furthest = distances[index]!;
   }
   return best;
 }

@@ -30,7 +30,7 @@ export function* split(document: Document, options: SplitOptions, strategy: Stra
 }
 
 /**
- * As `split`, but yields `undefined` now and then while a long text is measured, so that other work can run.
+ * Splits like `split`, but yields `undefined` now and then while it measures a long text, so that other work can run.
  * @internal
  */
 export function* splitInSteps(

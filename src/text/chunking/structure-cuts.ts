@@ -58,12 +58,12 @@ export class StructureCuts extends Cuts {
     let between: number | undefined;
     const half = this.index.reach(start, budget * halfFull);
     const whole = this.index.reach(start, budget * full);
-    for (let at = this.#blockAt(start); ; at++) {
-      const block = this.blocks[at];
-      const next = this.blocks[at + 1];
+    for (let position = this.#blockAt(start); ; position++) {
+      const block = this.blocks[position];
+      const next = this.blocks[position + 1];
       if (!block || !next || block.end > limit) return { heading, between };
       if (block.kind === "heading" || block.end <= covered) continue;
-      if (between !== undefined && between >= half && this.#introduces(at)) continue;
+      if (between !== undefined && between >= half && this.#introduces(position)) continue;
       if (between === undefined || between < whole) between = block.end;
       if (next.kind === "heading" && block.end >= half && (next.level ?? 1) <= level) {
         heading = block.end;
@@ -73,9 +73,9 @@ export class StructureCuts extends Cuts {
   }
 
   /** Whether the block is a paragraph such as "For example:" that belongs to the fence, list or table after it. */
-  #introduces(at: number): boolean {
-    const block = this.blocks[at];
-    const next = this.blocks[at + 1];
+  #introduces(index: number): boolean {
+    const block = this.blocks[index];
+    const next = this.blocks[index + 1];
     if (block?.kind !== "paragraph" || !next || next.kind === "paragraph" || next.kind === "heading") return false;
     let last = block.end - 1;
     while (last > block.start && /\s/.test(this.text.charAt(last))) last--;
@@ -90,11 +90,11 @@ export class StructureCuts extends Cuts {
   }
 
   /** Whether the block, with the headings before it, should start a chunk in which it is whole. */
-  #startsWhole(at: number, filled: number, budget: number): boolean {
-    let last = at;
+  #startsWhole(position: number, filled: number, budget: number): boolean {
+    let last = position;
     while (this.blocks[last]?.kind === "heading") last++;
     const block = this.blocks[last];
-    if (!block || this.index.between(this.blocks[at]!.start, block.end) > budget) return false;
+    if (!block || this.index.between(this.blocks[position]!.start, block.end) > budget) return false;
     return filled >= budget * tiny || block.kind === "fence" || block.kind === "table";
   }
 
@@ -128,10 +128,10 @@ export class StructureCuts extends Cuts {
     const points = this.#breakPoints.of(this.text, block);
     let best: number | undefined;
     let minCost = Infinity;
-    for (let at = upperBound(points, low); at < points.length && points[at]! <= high; at++) {
-      const cost = cutCost(this.text, points[at]!);
+    for (let index = upperBound(points, low); index < points.length && points[index]! <= high; index++) {
+      const cost = cutCost(this.text, points[index]!);
       if (cost > minCost) continue;
-      best = points[at]!;
+      best = points[index]!;
       minCost = cost;
     }
     return best;
@@ -154,9 +154,9 @@ export class StructureCuts extends Cuts {
   }
 
   /** The block that holds `at`, searched from where the last chunk started. */
-  #blockAt(at: number): number {
+  #blockAt(index: number): number {
     let block = this.#startBlock;
-    while (block < this.blocks.length && (this.blocks[block]?.end ?? 0) <= at) block++;
+    while (block < this.blocks.length && (this.blocks[block]?.end ?? 0) <= index) block++;
     return block;
   }
 }

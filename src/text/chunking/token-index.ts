@@ -1,3 +1,7 @@
+import { types } from "node:util";
+import { shown } from "../../core/check-port.js";
+import { OptionsError } from "../../core/errors.js";
+import { isRecord } from "../../core/json.js";
 import type { TokenCounter, TokenMeasure } from "../../core/ports.js";
 import { defaultTokens, longestPiece } from "../tokens/tokens.js";
 
@@ -39,7 +43,8 @@ export class TokenIndex {
     // The rest of a run that was cut for its length would be read anew.
     if (first > 0 && start - (ends[first - 2] ?? 0) >= longestPiece - 1) return undefined;
     // Two pieces of white space would be one.
-    if (lastStart > start && [end - 1, lastStart, lastStart - 1].every((at) => isSpaceAt(text, at))) return undefined;
+    if (lastStart > start && [end - 1, lastStart, lastStart - 1].every((index) => isSpaceAt(text, index)))
+      return undefined;
     return this.#through(last) - this.#through(first - 1);
   }
 
@@ -58,8 +63,8 @@ export class TokenIndex {
   }
 
   /** The end of the piece that holds `at`. */
-  pieceEnd(at: number): number {
-    return this.#measure.ends[this.#pieceAt(at)] ?? at;
+  pieceEnd(index: number): number {
+    return this.#measure.ends[this.#pieceAt(index)] ?? index;
   }
 
   /** Tokens through the end of a piece. */
@@ -68,17 +73,17 @@ export class TokenIndex {
   }
 
   /** Tokens before the piece that holds `at`. */
-  #before(at: number): number {
-    return this.#through(this.#pieceAt(at) - 1);
+  #before(index: number): number {
+    return this.#through(this.#pieceAt(index) - 1);
   }
 
-  #pieceAt(at: number): number {
-    return upperBound(this.#measure.ends, at);
+  #pieceAt(index: number): number {
+    return upperBound(this.#measure.ends, index);
   }
 }
 
-function isSpaceAt(text: string, at: number): boolean {
-  return /\s/.test(text.charAt(at));
+function isSpaceAt(text: string, offset: number): boolean {
+  return /\s/.test(text.charAt(offset));
 }
 
 /** Index of the first value above `bound` in a sorted array; its length if there is none. */
@@ -95,7 +100,34 @@ export function upperBound(sorted: Uint32Array, bound: number): number {
 
 /** The pieces of a text, as the counter measures them if it can. */
 export function measureTokens(text: string, counter: TokenCounter): TokenMeasure {
-  return counter.measure?.(text) ?? measureWords(text, counter);
+  if (counter.measure === undefined) return measureWords(text, counter);
+  const measured = counter.measure(text);
+  if (counter !== defaultTokens) checkMeasure(measured, text, counter);
+  return measured;
+}
+
+/**
+ * Refuses what a counter of the caller's may return where nothing checks its types: chunks would overlap, be lost or be cut
+ * in thousands.
+ */
+function checkMeasure(measured: unknown, text: string, { name }: TokenCounter): void {
+  const refuse = (problem: string): never => {
+    throw wrongCounter(name, `measure() returned ${problem}`);
+  };
+  const { ends, tokens } = isRecord(measured) ? measured : refuse(`${shown(measured)}, not { ends, tokens }`);
+  if (!types.isUint32Array(ends) || !types.isUint32Array(tokens))
+    return refuse("ends or tokens that are no Uint32Array");
+  if (ends.length !== tokens.length) refuse(`${ends.length} ends, and tokens of ${tokens.length} pieces`);
+  const last = ends.at(-1) ?? 0;
+  if (last !== text.length) refuse(`pieces that end at ${last}, of a text that ends at ${text.length}`);
+  for (let piece = 1; piece < ends.length; piece++) {
+    if (ends[piece]! < ends[piece - 1]!) refuse(`ends that fall from ${ends[piece - 1]} to ${ends[piece]}`);
+    if (tokens[piece]! < tokens[piece - 1]!) refuse(`tokens that fall from ${tokens[piece - 1]} to ${tokens[piece]}`);
+  }
+}
+
+function wrongCounter(name: string, problem: string): OptionsError {
+  return new OptionsError("options", `The token counter ${name} is wrong: ${problem}`, { option: "tokens" });
 }
 
 /** Counts word by word, long words in parts, for counters that cannot measure. */
@@ -104,7 +136,11 @@ function measureWords(text: string, counter: TokenCounter): TokenMeasure {
   const tokens: number[] = [];
   let total = 0;
   for (const { 0: word, index } of text.matchAll(/\s{0,40}\S{1,40}|\s{1,40}/gu)) {
-    total += counter.count(word);
+    const count: unknown = counter.count(word);
+    if (typeof count !== "number" || !(count >= 0) || !Number.isFinite(count)) {
+      throw wrongCounter(counter.name, `count() returned ${shown(count)}, which is no number of 0 or more`);
+    }
+    total += count;
     ends.push(index + word.length);
     tokens.push(total);
   }

@@ -1,8 +1,9 @@
-import type { Citation, Hit, Span } from "../../core/types.js";
+import type { Citation, CitedSentence, Hit, Span } from "../../core/types.js";
 import type { CitationMarker } from "./citation-markers.js";
 import { quoteLocator, type LocatedWords } from "./locate-quote.js";
 import type { Passage } from "../prompt/pack.js";
 import { placeInHit } from "../blocks/places.js";
+import { sentencesAround } from "./sentence-around.js";
 import { unescapeTags } from "../prompt/prompt-tags.js";
 
 /** Checks citations against the passages that the model was given. */
@@ -34,9 +35,22 @@ function citationOf(passage: Passage, claimed: string, found: LocatedWords | und
   const supported = support === "exact" || support === "normalised";
   const span = found && { start: passage.start + found.start, end: passage.start + found.end };
   const hit = span ? hitAt(passage, span) : passage.hits[0];
-  const at = span ?? hit?.matched?.[0] ?? hit?.chunk;
+  const index = span ?? hit?.matched?.[0] ?? hit?.chunk;
   const quote = found && supported ? passage.text.slice(found.start, found.end) : claimed;
-  return hit && at && { ...pointer(passage, hit, at), quote, supported, support };
+  if (!hit || !index) return undefined;
+  return {
+    ...pointer(passage, hit, index),
+    quote,
+    supported,
+    support,
+    ...(found?.isStruck && { struckOut: true }),
+    ...(found && { sentence: sentenceOf(passage, found) }),
+  };
+}
+
+function sentenceOf(passage: Passage, span: Span): CitedSentence {
+  const { start, end } = sentencesAround(passage.text, span);
+  return { start: passage.start + start, end: passage.start + end, text: passage.text.slice(start, end) };
 }
 
 function pointer({ number }: Passage, hit: Hit, { start, end }: Span) {

@@ -11,15 +11,26 @@ export type MarkedText =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "marker"; readonly marker: CitationMarker };
 
-/** In UTF-16 units; a longer text in brackets is not a citation. */
+/** Maximum length of a quote, in UTF-16 units; a longer text in brackets is not a citation. */
 const maxQuoteLength = 1000;
+/** Maximum length of a quoted block, such as code, between marks that no text has by chance. Blank lines are part of it. */
+export const maxBlockLength = 4000;
+const [blockOpening, blockClosing] = ["⟪", "⟫"];
+
+/** Writes the marker of a source whose words are quoted as they stand, over several lines if they do. */
+export function markerOf(number: number, quote?: string): string {
+  if (quote === undefined || quote.includes(blockClosing) || quote.length > maxBlockLength) return `[${number}]`;
+  // A bracket behind a quotation mark would end the quote within it.
+  const isPlain = quote.length < maxQuoteLength - 2 && !/["“”„«»]\s*[\]】]|\n\s*\n|^["“”„«»]|["“”„«»]$/.test(quote);
+  return isPlain ? `[${number}: "${quote}"]` : `[${number}: ${blockOpening}${quote}${blockClosing}]`;
+}
 const maxDigits = 3;
 const maxNumbers = 10;
 
 /**
  * Takes the citation markers out of a streamed text: `[1]`, `[1, 2]`, `[1: "copied words"]`, also with `【】`. The result
  * does not depend on where the text is cut into deltas. Holds back only what may still become a marker, at most about a
- * thousand characters. Links, footnotes and brackets in code are text.
+ * thousand characters, or four of a block. Links, footnotes and brackets in code are text.
  */
 export class CitationMarkerParser {
   #held = "";
@@ -30,7 +41,7 @@ export class CitationMarkerParser {
     return this.#read(this.#held + delta, false);
   }
 
-  /** Ends the text and decides what was held back. */
+  /** Ends the text and resolves the held-back part. */
   end(): MarkedText[] {
     return this.#read(this.#held, true);
   }
@@ -38,32 +49,32 @@ export class CitationMarkerParser {
   #read(text: string, final: boolean): MarkedText[] {
     const found: MarkedText[] = [];
     let plain = "";
-    let at = 0;
-    while (at < text.length) {
-      const character = text[at]!;
-      const marker = isOpening(character) ? this.#readUnlessCode(text, at, final) : "none";
+    let offset = 0;
+    while (offset < text.length) {
+      const character = text[offset]!;
+      const marker = isOpening(character) ? this.#readUnlessCode(text, offset, final) : "none";
       if (marker === "more") break;
       if (marker === "none") {
         this.#code.read(character);
         plain += character;
-        at++;
+        offset++;
         continue;
       }
       if (plain !== "") found.push({ type: "text", text: plain });
       plain = "";
-      for (const each of marker.markers) found.push({ type: "marker", marker: each });
-      at = marker.end;
+      for (const currentMarker of marker.markers) found.push({ type: "marker", marker: currentMarker });
+      offset = marker.end;
     }
-    this.#held = text.slice(at);
+    this.#held = text.slice(offset);
     if (plain !== "") found.push({ type: "text", text: plain });
     return found;
   }
 
-  #readUnlessCode(text: string, at: number, final: boolean): ReadMarker | "none" | "more" {
+  #readUnlessCode(text: string, index: number, final: boolean): ReadMarker | "none" | "more" {
     if (this.#code.isFenced) return "none";
-    const marker = readMarker(text, at, final);
+    const marker = readMarker(text, index, final);
     if (marker === "none" || marker === "more") return marker;
-    const closes = this.#code.closesAfter(text, at, marker.end, final);
+    const closes = this.#code.closesAfter(text, index, marker.end, final);
     if (closes === "no") this.#code.takeAsText();
     return closes === "yes" ? "none" : closes === "more" ? "more" : marker;
   }
@@ -83,28 +94,29 @@ interface ReadMarker {
 function readMarker(text: string, start: number, final: boolean): ReadMarker | "none" | "more" {
   const undecided = final ? "none" : "more";
   const numbers: number[] = [];
-  let at = start + 1;
+  let offset = start + 1;
   for (;;) {
-    at = skipSpaces(text, at);
-    const digits = /^\d*/u.exec(text.slice(at, at + maxDigits + 1))![0];
-    at += digits.length;
-    if (at >= text.length && digits.length <= maxDigits) return undecided;
+    offset = skipSpaces(text, offset);
+    const digits = /^\d*/u.exec(text.slice(offset, offset + maxDigits + 1))![0];
+    offset += digits.length;
+    if (offset >= text.length && digits.length <= maxDigits) return undecided;
     if (digits === "" || digits.length > maxDigits || Number(digits) === 0) return "none";
     numbers.push(Number(digits));
-    at = skipSpaces(text, at);
-    const next = text[at];
+    offset = skipSpaces(text, offset);
+    const next = text[offset];
     if (next === undefined) return undecided;
-    at++;
+    offset++;
     if (",，、".includes(next)) {
       if (numbers.length === maxNumbers) return "none";
       continue;
     }
-    if ((next === ":" || next === "：") && numbers.length === 1) return readQuote(text, start, at, numbers[0]!, final);
+    if ((next === ":" || next === "：") && numbers.length === 1)
+      return readQuote(text, start, offset, numbers[0]!, final);
     if (next !== closingOf(text[start]!)) return "none";
     // Only the next character distinguishes `[1](link)` and the definition `[1]: link` from a citation.
-    const after = text[at];
+    const after = text[offset];
     if (after === undefined && !final) return "more";
-    return after === "(" || after === ":" ? "none" : { markers: numbers.map((number) => ({ number })), end: at };
+    return after === "(" || after === ":" ? "none" : { markers: numbers.map((number) => ({ number })), end: offset };
   }
 }
 
@@ -120,7 +132,8 @@ function readQuote(
   const open = skipSpaces(text, from);
   const ownMarks = kindsOfMarks.find((marks) => marks.includes(text[open] ?? " "));
   const quoted = ownMarks !== undefined;
-  const limit = open + maxQuoteLength;
+  const isBlock = text[open] === blockOpening;
+  const limit = open + (isBlock ? maxBlockLength + 2 : maxQuoteLength);
   let firstBracket: number | undefined;
   let otherMarkBracket: number | undefined;
   const endAt = (bracket: number | undefined): ReadMarker | "none" => {
@@ -128,22 +141,23 @@ function readQuote(
     const quote = withoutQuotationMarks(text.slice(open, bracket));
     return { markers: [quote === "" ? { number } : { number, quote }], end: bracket + 1 };
   };
-  for (let at = open; at < text.length && at <= limit; at++) {
-    const character = text[at];
+  for (let offset = open; offset < text.length && offset <= limit; offset++) {
+    const character = text[offset];
     // A quote may have a line break, as its source does, but no blank line.
-    if (character === "\n" && (!quoted || text[at - 1] === "\n")) return endAt(otherMarkBracket ?? firstBracket);
+    if (character === "\n" && !isBlock && (!quoted || text[offset - 1] === "\n"))
+      return endAt(otherMarkBracket ?? firstBracket);
     if (character !== closing) continue;
-    const mark = text.slice(open, at).trimEnd().at(-1)!;
+    const mark = text.slice(open, offset).trimEnd().at(-1)!;
     // A link such as [`name`](address) within the quote has another mark before its bracket than the one that opened.
-    if (ownMarks === undefined || ownMarks.includes(mark)) return endAt(at);
-    if (quotationMarks.includes(mark)) otherMarkBracket ??= at;
-    firstBracket ??= at;
+    if (ownMarks === undefined || ownMarks.includes(mark)) return endAt(offset);
+    if (quotationMarks.includes(mark)) otherMarkBracket ??= offset;
+    firstBracket ??= offset;
   }
   return text.length > limit || final ? endAt(otherMarkBracket ?? firstBracket) : "more";
 }
 
 /** Marks of which one may close what another opened. */
-const kindsOfMarks = ['"“”„«»', "「」『』", "'‘’", "`"];
+const kindsOfMarks = ['"“”„«»', "「」『』", "'‘’", "`", `${blockOpening}${blockClosing}`];
 const quotationMarks = kindsOfMarks.join("");
 
 function withoutQuotationMarks(text: string): string {
@@ -157,8 +171,8 @@ function closingOf(opening: string): string {
   return opening === "[" ? "]" : "】";
 }
 
-function skipSpaces(text: string, at: number): number {
-  return text[at] !== " " ? at : text[at + 1] === " " ? at + 2 : at + 1;
+function skipSpaces(text: string, index: number): number {
+  return text[index] !== " " ? index : text[index + 1] === " " ? index + 2 : index + 1;
 }
 
 /** Further than this from a marker, the backticks that would make it code are not looked for. */
@@ -205,7 +219,7 @@ class CodeSpans {
     return atEnd && !final && line.length < most ? "more" : "no";
   }
 
-  /** Takes the backticks that opened code for text. */
+  /** Treats the backticks that opened code as text. */
   takeAsText(): void {
     this.#open = 0;
     this.#run = 0;

@@ -1,7 +1,8 @@
 import type { Citation, Support } from "../../core/types.js";
 import type { CitationChecker } from "./check-citation.js";
 import { CitationMarkerParser, type CitationMarker, type MarkedText } from "./citation-markers.js";
-import { meaningfulWords } from "./meaningful-words.js";
+import { claims } from "./claims.js";
+import { quoteLocator } from "./locate-quote.js";
 import { sentences } from "../blocks/sentences.js";
 
 /** A part of a checked reply. */
@@ -11,9 +12,11 @@ export type CitedPart =
   /** A marker whose number no source has. */
   | { readonly type: "stray-marker"; readonly number: number };
 
-/** A sentence of a reply that claims something without support. */
+/** An unsupported claim of a reply. */
 export interface Unbacked {
-  readonly sentence: string;
+  /** Offsets into the reply with its marks, in UTF-16 units. */
+  readonly start: number;
+  readonly end: number;
   /** The support of its best citation; absent if it has none. */
   readonly support?: Extract<Support, "near" | "missing">;
 }
@@ -22,8 +25,10 @@ export interface Unbacked {
 export interface CitedTextState {
   text: string;
   plain: string;
-  /** Where in `plain` markers stood, and what their citations came to. */
-  readonly marks: { readonly at: number; readonly support: Support }[];
+  /** Offsets of markers in `plain`, with the support of their citations and the length of all marks up to there in `text`. */
+  readonly marks: { readonly offset: number; readonly support: Support; shift: number }[];
+  /** The words of the supported citations. */
+  readonly quotes: string[];
   /** The model's numbers of the cited sources, in the order in which the text first cites them. */
   readonly cited: number[];
 }
@@ -38,7 +43,10 @@ export class CitedText {
   #parser = new CitationMarkerParser();
 
   /** @param state the reply to go on with. */
-  constructor(checker: CitationChecker, state: CitedTextState = { text: "", plain: "", marks: [], cited: [] }) {
+  constructor(
+    checker: CitationChecker,
+    state: CitedTextState = { text: "", plain: "", marks: [], quotes: [], cited: [] },
+  ) {
     this.#checker = checker;
     this.state = state;
   }
@@ -48,7 +56,7 @@ export class CitedText {
     return this.state.text;
   }
 
-  /** The same without markers and the spaces before them. */
+  /** The text without markers and the spaces before them. */
   get plain(): string {
     return this.state.plain;
   }
@@ -77,10 +85,18 @@ export class CitedText {
   #mark(marker: CitationMarker): CitedPart[] {
     while (this.plain.endsWith(" ")) this.state.plain = this.plain.slice(0, -1);
     const citation = this.#checker.check(marker, lastSentence(this.plain));
-    this.state.marks.push({ at: this.plain.trimEnd().length, support: citation?.support ?? "missing" });
-    if (!citation) return [this.#say(`[${marker.number}]`, ""), { type: "stray-marker", number: marker.number }];
-    const number = this.#numberFor(marker.number);
-    return [this.#say(`[${number}]`, ""), { type: "citation", citation: { ...citation, number } }];
+    const mark = { offset: this.plain.trimEnd().length, support: citation?.support ?? ("missing" as const), shift: 0 };
+    this.state.marks.push(mark);
+    if (citation?.supported === true) this.state.quotes.push(citation.quote);
+    const number = citation ? this.#numberFor(marker.number) : marker.number;
+    const said = this.#say(`[${number}]`, "");
+    mark.shift = this.text.length - this.plain.length;
+    return [
+      said,
+      citation
+        ? { type: "citation", citation: { ...citation, number } }
+        : { type: "stray-marker", number: marker.number },
+    ];
   }
 
   /** Numbers for the reader follow the text, numbers of the model the order of its sources. */
@@ -90,15 +106,27 @@ export class CitedText {
     return cited.indexOf(source) + 1;
   }
 
-  /** Sentences that claim something without a supported citation. Headings, questions, code and lead-ins claim nothing. */
+  /** Claims without a supported citation that are not in the words of a quotation either. */
   unbacked(): Unbacked[] {
-    return sentences(this.plain).flatMap(({ start, end }): Unbacked[] => {
-      const sentence = this.plain.slice(start, end);
-      if (!claims(sentence)) return [];
-      const found = new Set(this.state.marks.filter(({ at }) => at > start && at <= end).map(({ support }) => support));
+    const { marks, quotes } = this.state;
+    const locators = quotes.map(quoteLocator);
+    return claims(this.plain).flatMap(({ start, end }): Unbacked[] => {
+      const found = new Set(
+        marks.filter(({ offset }) => offset > start && offset <= end).map(({ support }) => support),
+      );
       if (found.has("exact") || found.has("normalised")) return [];
-      return [{ sentence, ...(found.size > 0 && { support: found.has("near") ? "near" : "missing" }) }];
+      const claim = this.plain.slice(start, end);
+      const isQuoted = locators.some((locate) => /exact|normalised/.test(locate(claim)?.support ?? ""));
+      if (found.size === 0 && isQuoted) return [];
+      const place = { start: this.#placeInText(start, true), end: this.#placeInText(end, false) };
+      return [{ ...place, ...(found.size > 0 && { support: found.has("near") ? "near" : "missing" }) }];
     });
+  }
+
+  /** The place in the text with marks of a place in the text without; a mark right there stands before what starts and behind what ends. */
+  #placeInText(index: number, starts: boolean): number {
+    const before = this.state.marks.findLast((mark) => (starts ? mark.offset <= index : mark.offset < index));
+    return index + (before?.shift ?? 0);
   }
 }
 
@@ -106,11 +134,4 @@ function lastSentence(text: string): string {
   const recent = text.slice(-maxSentenceLength);
   const last = sentences(recent).at(-1);
   return last ? recent.slice(last.start, last.end) : "";
-}
-
-const minWords = 4;
-
-function claims(sentence: string): boolean {
-  if (/^\s*(?:#{1,6}\s|`{3}|~{3})|[:：?？]["”’*_`)]*$/u.test(sentence)) return false;
-  return meaningfulWords(sentence).filter(({ joined }) => !joined).length >= minWords;
 }

@@ -148,7 +148,7 @@ interface Rendered {
   readonly tokens: number;
 }
 
-/** As many of the newest items in full as the limits allow; `older` is the number left to fold. */
+/** Keeps as many of the newest items in full as the limits allow; `older` is the number left to fold. */
 function splitNewest(
   items: readonly Rendered[],
   { budget, allowed }: KeepLimits,

@@ -36,7 +36,7 @@ export interface PackLimits {
 }
 
 export interface Widening {
-  /** By uri, the documents of hits. Hits of other documents are not widened. */
+  /** Documents of hits, by uri. Hits of other documents are not widened. */
   readonly documents: ReadonlyMap<string, Document>;
   /** Maximum tokens of all rendered sources together after widening. */
   readonly maxTokens: number;
@@ -79,7 +79,7 @@ export function packSources(hits: readonly Hit[], limits: PackLimits): Packed {
     const needed = sum(grown);
     if (needed <= maxTokens) drafts = grown;
     else {
-      const start = drafts.length === 0 && cut === undefined ? cutToFit(hit, limits) : undefined;
+      const start = drafts.length === 0 ? cutToFit(hit, limits) : undefined;
       if (!start) {
         dropped.push({ chunkId: id, reason: `no room: ${needed} tokens with it, the budget is ${maxTokens}` });
         continue;
@@ -114,7 +114,7 @@ export function packSources(hits: readonly Hit[], limits: PackLimits): Packed {
  */
 function widened(packed: Widened, hits: readonly Hit[], { maxTokens, tokens, widen }: PackLimits): Widened {
   const ranks = new Map(hits.map(({ chunk }, rank) => [chunk.id, rank]));
-  const inOrder = (of: readonly Hit[]) => of.toSorted((a, b) => ranks.get(a.chunk.id)! - ranks.get(b.chunk.id)!);
+  const inOrder = (group: readonly Hit[]) => group.toSorted((a, b) => ranks.get(a.chunk.id)! - ranks.get(b.chunk.id)!);
   const limit = Math.min(maxTokens, widen?.maxTokens ?? 0);
   const states = [packed.drafts];
   for (const hit of inOrder(packed.drafts.flatMap((draft) => draft.hits))) {
@@ -126,7 +126,7 @@ function widened(packed: Widened, hits: readonly Hit[], { maxTokens, tokens, wid
     if (span.start === start && span.end === end) continue;
     const grown = withHit(drafts, widenHit(hit, document, span, tokens), tokens).map((draft) => ({
       ...draft,
-      hits: draft.hits.filter((each) => each !== hit),
+      hits: draft.hits.filter((currentHit) => currentHit !== hit),
     }));
     if (sum(grown) <= limit) states.push(grown);
   }

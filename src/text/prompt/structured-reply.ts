@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { parsedJson } from "../../core/json.js";
-import type { JsonSchema } from "../../core/ports.js";
+import { type JsonSchema, parsedJson } from "../../core/json.js";
 import { shorten } from "../blocks/cut-text.js";
 
 /** A source of a structured reply, as the model named it. */
@@ -37,8 +36,8 @@ export function readStructuredReply(reply: string): StructuredReply {
   if (!envelope.success) return { problem: z.prettifyError(envelope.error) };
   const { answered, answer, citations } = envelope.data;
   if (answered && answer === undefined) return { problem: 'It has no "answer".' };
-  const sources = citations.flatMap((each) => {
-    const { data } = Claim.safeParse(each);
+  const sources = citations.flatMap((citation) => {
+    const { data } = Claim.safeParse(citation);
     return data ? [{ number: data.source, ...(data.quote !== undefined && { quote: data.quote }) }] : [];
   });
   return { answered, answer, sources };

@@ -75,7 +75,12 @@ export function roleToolMessages({ text, reasoning, tools }: ToolRound): ChatMes
     {
       role: "assistant",
       content: escapeToolTags(text),
-      toolCalls: tools.map(({ id, name, arguments: written }) => ({ id, name, arguments: objectOrEmpty(written) })),
+      toolCalls: tools.map(({ id, name, arguments: written, extraContent }) => ({
+        id,
+        name,
+        arguments: objectOrEmpty(written),
+        ...(extraContent && { extraContent }),
+      })),
       ...(reasoning !== undefined && { reasoning }),
     },
     ...tools.map(({ id, result }): ChatMessage => ({
@@ -109,7 +114,7 @@ export function toolNames(names: readonly string[]): ReadonlyMap<string, string>
   return new Map(
     names.map((name, index) => {
       const changed = plain[index] ?? "";
-      const clashes = plain.some((other, at) => at !== index && other === changed);
+      const clashes = plain.some((other, position) => position !== index && other === changed);
       return [validName.test(name) || !clashes ? changed : withHash(changed, name), name];
     }),
   );

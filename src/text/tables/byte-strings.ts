@@ -4,9 +4,9 @@ const stringsPerStep = 1024;
 
 /** Strings of bytes as two arrays, which a file can hold. */
 export interface PackedStrings {
-  /** All strings, one after another. */
+  /** Bytes of all strings, one after another. */
   readonly bytes: Uint8Array;
-  /** Where each string ends in `bytes`, by number. */
+  /** End of each string in `bytes`, by number. */
   readonly ends: Uint32Array;
 }
 
@@ -15,7 +15,7 @@ export class ByteStrings {
   #bytes: Uint8Array;
   #ends: Uint32Array;
   #size: number;
-  /** By hash, with linear probing: one more than the number; 0 for a free slot. At most half are taken. */
+  /** Hash table with linear probing: a slot holds a string's number plus one, 0 if free. At most half are taken. */
   #slots: Uint32Array;
 
   private constructor({ bytes, ends }: PackedStrings) {
@@ -39,7 +39,7 @@ export class ByteStrings {
     return strings;
   }
 
-  /** How many there are; the next new one gets this number. */
+  /** Number of strings, which the next new one gets as its number. */
   get size(): number {
     return this.#size;
   }
@@ -50,7 +50,7 @@ export class ByteStrings {
     return taken === 0 ? undefined : taken - 1;
   }
 
-  /** The same, and adds them where they are new. */
+  /** Like `numberOf`, but adds new bytes. */
   add(key: Uint8Array, start: number, end: number): number {
     const slot = this.#slotOf(key, start, end);
     const taken = this.#slots[slot]!;
@@ -60,7 +60,7 @@ export class ByteStrings {
       this.#slots[slot] = number + 1;
     } else {
       this.#slots = new Uint32Array(this.#slots.length * 2);
-      for (let each = 0; each < this.#size; each++) this.#place(each);
+      for (let known = 0; known < this.#size; known++) this.#place(known);
     }
     return number;
   }
@@ -85,7 +85,7 @@ export class ByteStrings {
       if (number < 0) return slot;
       const from = number === 0 ? 0 : ends[number - 1]!;
       let same = ends[number]! - from === length;
-      for (let at = 0; same && at < length; at++) same = bytes[from + at] === key[start + at];
+      for (let index = 0; same && index < length; index++) same = bytes[from + index] === key[start + index];
       if (same) return slot;
       slot = (slot + 1) & mask;
     }
@@ -113,7 +113,7 @@ export class ByteStrings {
       larger.set(this.#ends);
       this.#ends = larger;
     }
-    for (let at = start; at < end; at++) this.#bytes[from + at - start] = key[at]!;
+    for (let index = start; index < end; index++) this.#bytes[from + index - start] = key[index]!;
     this.#ends[this.#size] = to;
     return this.#size++;
   }
@@ -122,6 +122,6 @@ export class ByteStrings {
 /** FNV-1a, with the high bits mixed in: http://www.isthe.com/chongo/tech/comp/fnv/ */
 function hashOf(key: Uint8Array, start: number, end: number): number {
   let hash = 0x811c9dc5;
-  for (let at = start; at < end; at++) hash = Math.imul(hash ^ key[at]!, 0x01000193);
+  for (let index = start; index < end; index++) hash = Math.imul(hash ^ key[index]!, 0x01000193);
   return hash ^ (hash >>> 15);
 }

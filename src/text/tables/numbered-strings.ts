@@ -14,7 +14,7 @@ export class NumberedStrings {
   /** The string that is looked up. */
   #key = new Uint8Array(256);
 
-  /** How many there are; the next new one gets this number. */
+  /** Number of strings, which the next new one gets as its number. */
   get size(): number {
     return this.#strings.size;
   }
@@ -25,7 +25,7 @@ export class NumberedStrings {
     return this.#strings.numberOf(this.#key, 0, length);
   }
 
-  /** The number of a string, which is added where it is new. */
+  /** The number of a string, which is added if it is new. */
   add(text: string): number {
     const length = this.#encode(text);
     return this.#strings.add(this.#key, 0, length);
@@ -33,14 +33,7 @@ export class NumberedStrings {
 
   /** The string with this number. */
   text(number: number): string {
-    const bytes = this.#strings.at(number);
-    const units: string[] = [];
-    for (let at = 0; at < bytes.length; at++) {
-      let unit = bytes[at]! & lowBits;
-      for (let shift = 7; bytes[at]! & continues; shift += 7) unit |= (bytes[++at]! & lowBits) << shift;
-      units.push(String.fromCharCode(unit));
-    }
-    return units.join("");
+    return textOfBytes(this.#strings.at(number));
   }
 
   /** The bytes of the string with this number, as `unitBytes` makes them. Valid until the next `add`. */
@@ -53,6 +46,17 @@ export class NumberedStrings {
     if (this.#key.length < 3 * text.length) this.#key = new Uint8Array(6 * text.length);
     return encodeUnits(text, this.#key);
   }
+}
+
+/** The text that `unitBytes` made these bytes of. */
+export function textOfBytes(bytes: Uint8Array): string {
+  const units: string[] = [];
+  for (let index = 0; index < bytes.length; index++) {
+    let unit = bytes[index]! & lowBits;
+    for (let shift = 7; bytes[index]! & continues; shift += 7) unit |= (bytes[++index]! & lowBits) << shift;
+    units.push(String.fromCharCode(unit));
+  }
+  return units.join("");
 }
 
 /** The code units of a text in one to three bytes each. */

@@ -19,14 +19,14 @@ const minSliceLength = 13;
 export class RememberedPieces<Value> {
   readonly #answer: (piece: string) => Value;
   /**
-   * By hash, with linear probing: the place of the piece in `#units`, 0 for a free slot, and its number. Most of the time
-   * is spent waiting for memory, so a look-up reads from only three places.
+   * Look-ups mostly wait for memory, so one reads only three places. Slots are found by hash with linear probing, and hold
+   * the piece's offset in `#units`, 0 for a free slot, and its number.
    */
   readonly #slots = new Int32Array(2 * slots);
   /** From 1 on: the length of a piece, then its code units. */
   readonly #units = new Uint16Array(maxUnits);
   #used = 1;
-  /** By piece number. */
+  /** Values by piece number. */
   #values: Value[] = [];
 
   /** @param answer called for a piece that is not remembered. */
@@ -38,7 +38,7 @@ export class RememberedPieces<Value> {
   of(read: TextUnits, start: number, end: number): Value {
     const { units } = read;
     let hash = end - start;
-    for (let at = start; at < end; at++) hash = Math.imul(hash ^ units[at]!, 0x01000193);
+    for (let offset = start; offset < end; offset++) hash = Math.imul(hash ^ units[offset]!, 0x01000193);
     hash ^= hash >>> 15;
     let slot = 2 * (hash & (slots - 1));
     for (;;) {
@@ -53,7 +53,7 @@ export class RememberedPieces<Value> {
     const known = this.#units;
     if (known[place] !== end - start) return false;
     const shift = place + 1 - start;
-    for (let at = start; at < end; at++) if (known[shift + at] !== units[at]) return false;
+    for (let offset = start; offset < end; offset++) if (known[shift + offset] !== units[offset]) return false;
     return true;
   }
 
@@ -72,7 +72,7 @@ export class RememberedPieces<Value> {
     this.#slots[slot] = this.#used;
     this.#slots[slot + 1] = this.#values.push(value) - 1;
     this.#units[this.#used++] = length;
-    for (let at = start; at < end; at++) this.#units[this.#used++] = units[at]!;
+    for (let offset = start; offset < end; offset++) this.#units[this.#used++] = units[offset]!;
     return value;
   }
 }

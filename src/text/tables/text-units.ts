@@ -1,7 +1,7 @@
-/** In code units: room for more is not kept. */
+/** Maximum size of the reused array, in code units; larger ones are not kept. */
 const maxKeptUnits = 1 << 18;
 
-/** Of shorter texts, V8 copies the units no faster than a loop does. */
+/** Below this length, V8 copies a text's units no faster than a loop does. */
 const minCopied = 64;
 
 /**
@@ -18,7 +18,7 @@ export class TextUnits {
     return this.#text;
   }
 
-  /** What is behind `length` is of no meaning. Valid until the next `read`. */
+  /** Units of the text that was read, valid until the next `read`. Elements beyond `length` are undefined leftovers. */
   get units(): Uint16Array {
     return this.#units;
   }
@@ -27,7 +27,7 @@ export class TextUnits {
     return this.#text.length;
   }
 
-  /** Returns itself. */
+  /** Reads a text; returns itself. */
   read(text: string): this {
     const room = this.#units.length;
     if (text.length > room || (room > maxKeptUnits && text.length <= maxKeptUnits)) {
@@ -36,18 +36,18 @@ export class TextUnits {
     }
     this.#text = text;
     if (text.length >= minCopied) this.#bytes.write(text, "utf16le");
-    else for (let at = 0; at < text.length; at++) this.#units[at] = text.charCodeAt(at);
+    else for (let offset = 0; offset < text.length; offset++) this.#units[offset] = text.charCodeAt(offset);
     return this;
   }
 
   /** Code units of the character at a place: 2 for a pair of surrogates. */
-  widthAt(at: number): number {
-    const isPair = (this.#units[at]! & 0xfc00) === 0xd800 && at + 1 < this.length;
-    return isPair && (this.#units[at + 1]! & 0xfc00) === 0xdc00 ? 2 : 1;
+  widthAt(offset: number): number {
+    const isPair = (this.#units[offset]! & 0xfc00) === 0xd800 && offset + 1 < this.length;
+    return isPair && (this.#units[offset + 1]! & 0xfc00) === 0xdc00 ? 2 : 1;
   }
 
   /** The character at a place, or half of one. */
-  characterAt(at: number): string {
-    return this.#text.slice(at, at + this.widthAt(at));
+  characterAt(offset: number): string {
+    return this.#text.slice(offset, offset + this.widthAt(offset));
   }
 }

@@ -8,7 +8,7 @@ export class BytePairs {
   readonly #tokens: Vocabulary;
   readonly #encoder = new TextEncoder();
   #piece = new Uint8Array(0);
-  /** Where the parts of the piece begin, and its end. */
+  /** Starts of the piece's parts, and its end. */
   #parts = new Int32Array(0);
   /** Rank of the token that each part makes with the next. */
   #ranks = new Int32Array(0);
@@ -17,25 +17,25 @@ export class BytePairs {
     this.#tokens = vocabulary;
   }
 
-  /** Takes time by the square of the piece's length. */
+  /** Takes time quadratic in the piece's length. */
   count(piece: string): number {
     if (this.#piece.length < 3 * piece.length) this.#makeRoom(6 * piece.length);
     const [parts, ranks] = [this.#parts, this.#ranks];
     const { written: length } = this.#encoder.encodeInto(piece, this.#piece);
     if (this.#rank(0, length) !== none) return 1;
-    for (let at = 0; at < length; at++) {
-      parts[at] = at;
-      ranks[at] = at + 1 < length ? this.#rank(at, at + 2) : none;
+    for (let index = 0; index < length; index++) {
+      parts[index] = index;
+      ranks[index] = index + 1 < length ? this.#rank(index, index + 2) : none;
     }
     parts[length] = length;
     let count = length;
     while (count > 1) {
       let best = 0;
-      for (let at = 1; at < count; at++) if (ranks[at]! < ranks[best]!) best = at;
+      for (let position = 1; position < count; position++) if (ranks[position]! < ranks[best]!) best = position;
       if (ranks[best] === none) break;
-      for (let at = best + 1; at < count; at++) {
-        parts[at] = parts[at + 1]!;
-        ranks[at] = ranks[at + 1]!;
+      for (let offset = best + 1; offset < count; offset++) {
+        parts[offset] = parts[offset + 1]!;
+        ranks[offset] = ranks[offset + 1]!;
       }
       count--;
       ranks[best] = best + 1 < count ? this.#rank(parts[best]!, parts[best + 2]!) : none;
@@ -111,8 +111,8 @@ export function readTiktokenFile(file: Uint8Array): PackedStrings {
   const ends = new Uint32Array(Math.ceil(file.length / 7));
   let [end, tokens, bits, held] = [0, 0, 0, 0];
   let inToken = true;
-  for (let at = 0; at < file.length; at++) {
-    const byte = file[at]!;
+  for (let index = 0; index < file.length; index++) {
+    const byte = file[index]!;
     if (byte === space) {
       inToken = false;
       ends[tokens++] = end;

@@ -43,34 +43,34 @@ export class PreTokens {
   }
 
   /** Where the piece that starts at `at` ends. Linear over a whole text. */
-  endOf(at: number): number {
-    const unit = this.#units[at]!;
-    const kind = this.#kindAt(at);
+  endOf(offset: number): number {
+    const unit = this.#units[offset]!;
+    const kind = this.#kindAt(offset);
     if (unit === 0x27) {
-      const suffix = this.#contraction(at + 1);
-      if (suffix > 0) return at + 1 + suffix;
+      const suffix = this.#contraction(offset + 1);
+      if (suffix > 0) return offset + 1 + suffix;
     }
-    const next = at + (this.#kinds[unit] === surrogate ? this.#text.widthAt(at) : 1);
+    const next = offset + (this.#kinds[unit] === surrogate ? this.#text.widthAt(offset) : 1);
     if (kind === letter) return this.#endOfRun(next, letter);
-    if (kind === number) return this.#endOfNumber(at);
+    if (kind === number) return this.#endOfNumber(offset);
     if (kind !== lineBreak && this.#kindAt(next) === letter) return this.#endOfRun(next, letter);
     if (kind === other) return this.#endOfBreaks(this.#endOfRun(next, other));
     if (unit === 0x20 && this.#kindAt(next) === other) return this.#endOfBreaks(this.#endOfRun(next, other));
-    return this.#endOfSpace(at);
+    return this.#endOfSpace(offset);
   }
 
-  /** -1 behind the end. */
-  #kindAt(at: number): number {
-    if (at >= this.#length) return -1;
-    const kind = this.#kinds[this.#units[at]!]!;
-    return kind === surrogate ? kindOfText(this.#text.characterAt(at)) : kind;
+  /** Returns -1 behind the end. */
+  #kindAt(offset: number): number {
+    if (offset >= this.#length) return -1;
+    const kind = this.#kinds[this.#units[offset]!]!;
+    return kind === surrogate ? kindOfText(this.#text.characterAt(offset)) : kind;
   }
 
-  #endOfRun(at: number, kind: number): number {
+  #endOfRun(index: number, kind: number): number {
     const units = this.#units;
     const length = this.#length;
     const kinds = this.#kinds;
-    let end = at;
+    let end = index;
     while (end < length) {
       const found = kinds[units[end]!];
       if (found === kind) end++;
@@ -80,21 +80,21 @@ export class PreTokens {
     return end;
   }
 
-  #endOfNumber(at: number): number {
-    let end = at;
+  #endOfNumber(index: number): number {
+    let end = index;
     for (let digits = 0; digits < 3 && this.#kindAt(end) === number; digits++) end += this.#text.widthAt(end);
     return end;
   }
 
-  #endOfBreaks(at: number): number {
-    let end = at;
+  #endOfBreaks(index: number): number {
+    let end = index;
     while (end < this.#length && this.#kinds[this.#units[end]!] === lineBreak) end++;
     return end;
   }
 
   /** White space goes to the end of the text, or through its last line break, or up to one before what follows it. */
-  #endOfSpace(at: number): number {
-    let end = at;
+  #endOfSpace(index: number): number {
+    let end = index;
     let behindBreak = 0;
     while (end < this.#length) {
       const kind = this.#kinds[this.#units[end]!];
@@ -104,22 +104,22 @@ export class PreTokens {
     }
     if (end === this.#length) return end;
     if (behindBreak > 0) return behindBreak;
-    return end - at > 1 ? end - 1 : end;
+    return end - index > 1 ? end - 1 : end;
   }
 
   /** Length of an English contraction's letters, 0 if there is none. */
-  #contraction(at: number): number {
-    const first = this.#lowerCaseAt(at);
+  #contraction(index: number): number {
+    const first = this.#lowerCaseAt(index);
     if (first === 0x73 || first === 0x64 || first === 0x6d || first === 0x74) return 1; // s d m t
-    const second = this.#lowerCaseAt(at + 1);
+    const second = this.#lowerCaseAt(index + 1);
     if (first === 0x6c && second === 0x6c) return 2; // ll
     if (first === 0x76 && second === 0x65) return 2; // ve
     return first === 0x72 && second === 0x65 ? 2 : 0; // re
   }
 
-  /** Of an ASCII letter; another unit's is no letter. */
-  #lowerCaseAt(at: number): number {
-    return at < this.#length ? this.#units[at]! | 0x20 : 0;
+  /** Lower-cases an ASCII letter; any other unit becomes something that is no letter. */
+  #lowerCaseAt(offset: number): number {
+    return offset < this.#length ? this.#units[offset]! | 0x20 : 0;
   }
 }
 
@@ -130,7 +130,7 @@ type KindRuns = readonly [kind: number, runs: RegExp];
 const maxSingleUnits = 512;
 const maxShortText = 1000;
 
-/** In a table: the unit was not asked for yet. */
+/** Table entry of a unit that was not looked up yet. */
 const unknown = 255;
 
 /**
@@ -150,8 +150,8 @@ export function kindsOfUnits(kinds: () => readonly KindRuns[]): (text: string) =
     }
     // Longer texts are likely to be followed by others.
     const end = text.length > maxShortText ? 0 : text.length;
-    for (let at = 0; at < end && asked <= maxSingleUnits; at++) {
-      const unit = text.charCodeAt(at);
+    for (let offset = 0; offset < end && asked <= maxSingleUnits; offset++) {
+      const unit = text.charCodeAt(offset);
       if (some[unit] !== unknown) continue;
       some[unit] = kindOfUnit(String.fromCharCode(unit), patterns);
       asked++;

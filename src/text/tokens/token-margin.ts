@@ -7,7 +7,7 @@ export interface CountedCall {
 
 /** Margins go up by so much at a time, so that chunks are not cut anew for every little difference. */
 const steps = 20;
-/** Of shorter texts a call tells little: special tokens around them weigh more than how the words are counted. */
+/** Shorter texts say little about a service's counting: the special tokens around them outweigh their words. */
 const fewestTokensPerText = 64;
 /** A service that says more than this of our count counts something else. */
 const highest = 4;

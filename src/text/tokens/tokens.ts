@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import type { TokenCounter, TokenMeasure } from "../../core/ports.js";
 import { RememberedPieces } from "../tables/remembered-pieces.js";
 import { TextUnits } from "../tables/text-units.js";
@@ -53,7 +54,7 @@ function doubled(array: Uint32Array): Uint32Array<ArrayBuffer> {
 function scan(text: string, visit: (end: number, total: number) => void): number {
   // Prose repeats most of its words: counts of pieces seen before are remembered.
   const counts = (pieceCounts ??= new RememberedPieces(loadVocabulary()));
-  // Taken away while it is read: a visitor may count another text.
+  // The reader is taken while in use: a visitor may count another text.
   const reading = (read ?? new TextUnits()).read(text);
   read = undefined;
   const { units, length } = reading;
@@ -69,14 +70,14 @@ function scan(text: string, visit: (end: number, total: number) => void): number
       start = end;
     }
   }
-  // It holds on to no text.
+  // The reader must not keep a text alive.
   read = reading.read("");
   return total;
 }
 
 /** `at`, or one less where that would part a surrogate pair. */
-function cutBefore(units: Uint16Array, at: number): number {
-  return (units[at]! & 0xfc00) === 0xdc00 && (units[at - 1]! & 0xfc00) === 0xd800 ? at - 1 : at;
+function cutBefore(units: Uint16Array, offset: number): number {
+  return (units[offset]! & 0xfc00) === 0xdc00 && (units[offset - 1]! & 0xfc00) === 0xd800 ? offset - 1 : offset;
 }
 
 function loadVocabulary(): (piece: string) => number {
@@ -107,6 +108,7 @@ export function textOfTokens(ids: readonly number[]): string | undefined {
 }
 
 function vocabularyFile(): Buffer {
-  const require = createRequire(import.meta.url);
-  return readFileSync(require.resolve("gpt-tokenizer/data/cl100k_base.tiktoken"));
+  // Found by the name of the package: bundlers move this code, but not the file.
+  const manifest = createRequire(import.meta.url).resolve("citewell/package.json");
+  return readFileSync(join(dirname(manifest), "dist/text/tokens/cl100k_base.tiktoken"));
 }

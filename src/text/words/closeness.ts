@@ -1,6 +1,6 @@
-import { eachTerm, terms } from "./terms.js";
+import { eachTerm, subjectTerms } from "./terms.js";
 
-/** Words at most this far apart count as standing together; the further, the less. */
+/** Maximum distance of words that count as standing together; the further, the less. */
 const nearTerms = 6;
 
 /** 1 for neighbours in this order, less for words further apart or the other way round, 0 beyond `nearTerms`. Positions rise. */
@@ -18,15 +18,15 @@ export function closeness(first: readonly number[] = [], second: readonly number
 
 /** Neighbours in a list of terms, but for a term beside itself. */
 export function neighbours(found: readonly string[]): readonly (readonly [string, string])[] {
-  return found.slice(1).flatMap((term, at) => (found[at] === term ? [] : [[found[at]!, term] as const]));
+  return found.slice(1).flatMap((term, index) => (found[index] === term ? [] : [[found[index]!, term] as const]));
 }
 
 /**
- * For each text, how close together the question's neighbouring words stand in it, 0 to 1; words that few of the texts hold count
- * for more. `undefined` for a question without two neighbouring terms.
+ * For each text, how close together the question's neighbouring words stand in it, 0 to 1, but for its function words; words that
+ * few of the texts hold count for more. `undefined` for a question without two neighbouring terms.
  */
 export function wordCloseness(question: string, texts: readonly string[]): readonly number[] | undefined {
-  const pairs = neighbours(terms(question));
+  const pairs = neighbours(subjectTerms(question));
   if (pairs.length === 0) return undefined;
   const asked = new Map(pairs.flat().map((term) => [term, [term]]));
   const all = texts.map((text) => positionsIn(text, asked));

@@ -1,4 +1,4 @@
-/** What people say that asks nothing of the sources, in English and Chinese, by kind. */
+/** Patterns of phrases that ask nothing of the sources, in English and Chinese, by kind. */
 const said = {
   greeting:
     /^(?:hi|hello|hey|greetings|good (?:morning|afternoon|evening|day)|how are you|what['’]s up|你好|您好|嗨|早上好|下午好|晚上好|你好吗)(?: there| all| everyone| doing| today)*$/i,
@@ -13,7 +13,7 @@ const said = {
 
 export type SmallTalk = keyof typeof said;
 
-/** Longer messages ask for something, in UTF-16 units. */
+/** Maximum length of small talk, in UTF-16 units; longer messages ask for something. */
 const maxLength = 100;
 
 /**

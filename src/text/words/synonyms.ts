@@ -51,9 +51,9 @@ const chinese =
 
 type Sequence = readonly string[];
 
-/** Of each group: its single terms, which stand for one another. */
+/** Single terms of each group; they stand for one another. */
 let groups: readonly ReadonlySet<string>[] | undefined;
-/** By its first term, what calls a group up: the terms of a word or phrase. */
+/** Words and phrases that match a group, as terms, by their first term. */
 const calls = new Map<string, { readonly sequence: Sequence; readonly group: number }[]>();
 
 function readGroups(): readonly ReadonlySet<string>[] {

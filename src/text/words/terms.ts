@@ -1,6 +1,8 @@
 import { RememberedPieces } from "../tables/remembered-pieces.js";
 import { TextUnits } from "../tables/text-units.js";
 import { kindsOfUnits, surrogateRuns } from "../tokens/pre-tokens.js";
+import { isFunctionWord } from "./function-words.js";
+import { simplified } from "./simplified-forms.js";
 import { wordTerms } from "./word-terms.js";
 
 const nothing = 0;
@@ -9,14 +11,14 @@ const unspaced = 2;
 const surrogate = 3;
 
 const unspacedScripts =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u30fc\uff9e\uff9f]/u;
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u30fc\uff70\uff9e\uff9f]/u;
 
 let knownTerms: RememberedPieces<string | readonly string[]> | undefined;
 let read: TextUnits | undefined;
 
 /**
  * The terms that find a text: lower-case English stems without stop words, numbers, identifiers whole and in parts, and
- * every two neighbouring characters of scripts written without spaces. In order of the text, with repetitions. A text of
+ * every two neighbouring characters of scripts written without spaces, in their simplified forms and usual width. In order of the text, with repetitions. A text of
  * stop words has none. Depends on the ICU data of the Node build only for Unicode properties.
  */
 export function terms(text: string): string[] {
@@ -35,9 +37,7 @@ export function eachTerm(text: string, visit: (term: string) => void): void {
       if (typeof of === "string") visit(of);
       else for (const term of of) visit(term);
     },
-    (_, start, end) => {
-      visit(pairTerm(text.slice(start, end)));
-    },
+    visit,
   );
 }
 
@@ -45,15 +45,55 @@ export function eachTerm(text: string, visit: (term: string) => void): void {
 const questionWords =
   /请问|什么样|什么时候|什么是|是什么|为什么|怎么样|怎么办|怎么|怎样|如何|多少|哪些|哪个|哪里|哪儿|哪种|哪一个?|是否|能否|可否|什么|谁|[吗呢](?=[?？。！!\s]|$)/gu;
 
+/** The words that a search is for, each with the number of times that it counts. */
+export type WeighedTerms = ReadonlyMap<string, number>;
+
+/** A function word of a question counts this share of another word: between 0.1 and 0.5 rank alike (benchmarks/quality). */
+const functionWordShare = 0.25;
+
 /**
- * The terms of a question without the words that make it one in Chinese. They do not say what is asked for, and in texts
- * that rarely ask, such as documentation, two of their characters outweigh all others. A question of nothing else keeps
- * them. English needs no such rule: its question words are stop words or common in any text.
+ * The terms of a question, weighed: once for each time that they stand there, but a function word less. So do, in Chinese, the
+ * characters that only make it a question; no character of the others is paired across them.
  */
-export function queryTerms(text: string): readonly string[] {
-  if (!/\p{Script=Han}/u.test(text) || /[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return terms(text);
-  const found = terms(text.replace(questionWords, " "));
-  return found.length > 0 ? found : terms(text);
+export function queryTerms(text: string): WeighedTerms {
+  const language = languageOf(text);
+  const subject = withoutQuestionWords(text);
+  const weights = new Map<string, number>();
+  const count = (term: string, weight: number) => {
+    weights.set(term, (weights.get(term) ?? 0) + (isFunctionWord(term, language) ? functionWordShare : weight));
+  };
+  eachTerm(subject, (term) => count(term, 1));
+  if (subject === text) return weights;
+  const ofSubject = new Set(weights.keys());
+  eachTerm(text, (term) => {
+    if (!ofSubject.has(term)) count(term, functionWordShare);
+  });
+  return weights;
+}
+
+/** The terms of a question that say what is asked for, in its order: all of them where that is less than two. */
+export function subjectTerms(text: string): readonly string[] {
+  const language = languageOf(text);
+  const found = terms(withoutQuestionWords(text)).filter((term) => !isFunctionWord(term, language));
+  return found.length > 1 ? found : terms(text);
+}
+
+/** Spaces take the place of the words that make a Chinese text a question. */
+function withoutQuestionWords(text: string): string {
+  return languageOf(text) === "chinese" ? simplified(text).replace(questionWords, " ") : text;
+}
+
+function languageOf(text: string): "chinese" | undefined {
+  return /\p{Script=Han}/u.test(text) && !/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)
+    ? "chinese"
+    : undefined;
+}
+
+/** The terms of a text, each with the number of times that it occurs. */
+export function termCounts(text: string): WeighedTerms {
+  const counts = new Map<string, number>();
+  eachTerm(text, (term) => counts.set(term, (counts.get(term) ?? 0) + 1));
+  return counts;
 }
 
 /** The same terms by number. Remembers the numbers of a word's terms, so that a word that comes again is one look-up. */
@@ -72,50 +112,49 @@ export class NumberedTerms {
     scan(
       text,
       (units, start, end) => {
-        const of = this.#known.of(units, start, end);
-        if (typeof of === "number") visit(of);
-        else for (const number of of) visit(number);
+        const term = this.#known.of(units, start, end);
+        if (typeof term === "number") visit(term);
+        else for (const number of term) visit(number);
       },
-      (_, start, end) => {
-        visit(this.#numberOf(pairTerm(text.slice(start, end))));
-      },
+      (term) => visit(this.#numberOf(term)),
     );
   }
 }
 
 /** Most words have a single term, and reading it from a list would cost one more access to memory. */
-function single<Term>(of: readonly Term[]): Term | readonly Term[] {
-  return of.length === 1 ? of[0]! : of;
+function single<Term>(found: readonly Term[]): Term | readonly Term[] {
+  return found.length === 1 ? found[0]! : found;
 }
 
-type Visit = (text: TextUnits, start: number, end: number) => void;
+type VisitWord = (text: TextUnits, start: number, end: number) => void;
+type VisitTerm = (term: string) => void;
 
 /** Visits the words, and in scripts without spaces the overlapping pairs of characters, or a single one alone. */
-function scan(text: string, onWord: Visit, onPair: Visit): void {
+function scan(text: string, onWord: VisitWord, onPair: VisitTerm): void {
   const kinds = kindsFor(text);
-  // Taken away while it is read: a visitor may scan another text.
+  // The reader is taken while in use: a visitor may scan another text.
   const reading = (read ?? new TextUnits()).read(text);
   read = undefined;
   const { units, length } = reading;
-  for (let at = 0; at < length;) {
-    const unit = kinds[units[at]!]!;
+  for (let offset = 0; offset < length;) {
+    const unit = kinds[units[offset]!]!;
     if (unit === nothing) {
-      at++;
+      offset++;
       continue;
     }
-    const kind = unit === surrogate ? kindAt(reading, at, kinds) : unit;
+    const kind = unit === surrogate ? kindAt(reading, offset, kinds) : unit;
     if (kind === word) {
-      const end = endOfSigns(reading, at, endOfWord(reading, at, kinds), kinds);
-      onWord(reading, at, end);
-      at = end;
+      const end = endOfSigns(reading, offset, endOfWord(reading, offset, kinds), kinds);
+      onWord(reading, offset, end);
+      offset = end;
     } else if (kind === unspaced) {
-      let end = at;
+      let end = offset;
       while (kindAt(reading, end, kinds) === unspaced) end += reading.widthAt(end);
-      pairs(reading, at, end, onPair);
-      at = end;
-    } else at++;
+      pairs(reading, offset, end, onPair);
+      offset = end;
+    } else offset++;
   }
-  // It holds on to no text.
+  // The reader must not keep a text alive.
   read = reading.read("");
 }
 
@@ -148,28 +187,42 @@ function endOfSigns(text: TextUnits, start: number, end: number, kinds: Uint8Arr
   return kindAt(text, signed, kinds) === word ? end : signed;
 }
 
-function isDigit({ units, length }: TextUnits, at: number): boolean {
-  return at >= 0 && at < length && units[at]! >= 0x30 && units[at]! <= 0x39;
+function isDigit({ units, length }: TextUnits, offset: number): boolean {
+  return offset >= 0 && offset < length && units[offset]! >= 0x30 && units[offset]! <= 0x39;
 }
 
-function pairs(text: TextUnits, start: number, end: number, onPair: Visit): void {
-  const first = start + text.widthAt(start);
+function pairs(reading: TextUnits, start: number, end: number, onPair: VisitTerm): void {
+  const { text, units } = reading;
+  for (let offset = start; offset < end; offset++) {
+    if (!isNarrow(units[offset]!)) continue;
+    // A mark of sound is a character of its own there, and a part of one in the usual width.
+    const characters = Array.from(text.slice(start, end).normalize("NFKC"));
+    if (characters.length === 1) onPair(pairTerm(characters[0]!));
+    for (let at = 1; at < characters.length; at++) onPair(pairTerm(characters[at - 1]! + characters[at]!));
+    return;
+  }
+  const first = start + reading.widthAt(start);
   if (first >= end) {
-    onPair(text, start, end);
+    onPair(pairTerm(text.slice(start, end)));
     return;
   }
   for (let from = start, middle = first; middle < end;) {
-    const to = middle + text.widthAt(middle);
-    onPair(text, from, to);
+    const to = middle + reading.widthAt(middle);
+    onPair(pairTerm(text.slice(from, to)));
     from = middle;
     middle = to;
   }
 }
 
-/** Replaces half-width and compatibility characters by their ordinary forms; most characters are ordinary. */
+/** Whether a unit is a kana of half the usual width. */
+function isNarrow(unit: number): boolean {
+  return unit >= 0xff66 && unit <= 0xff9f;
+}
+
+/** Replaces compatibility and traditional characters by their ordinary forms; most characters are ordinary. */
 function pairTerm(term: string): string {
   const ordinary = isOrdinary(term.charCodeAt(0)) && (term.length === 1 || isOrdinary(term.charCodeAt(1)));
-  return ordinary ? term : term.normalize("NFKC");
+  return simplified(ordinary ? term : term.normalize("NFKC"));
 }
 
 /** Whether a unit is an ideograph or kana that has no other form. */
@@ -177,10 +230,10 @@ function isOrdinary(unit: number): boolean {
   return (unit >= 0x4e00 && unit <= 0x9fff) || (unit >= 0x3041 && unit <= 0x3096) || (unit >= 0x30a1 && unit <= 0x30fa);
 }
 
-function kindAt(text: TextUnits, at: number, kinds: Uint8Array): number {
-  if (at < 0 || at >= text.length) return nothing;
-  const kind = kinds[text.units[at]!]!;
-  return kind === surrogate ? kindOfText(text.characterAt(at)) : kind;
+function kindAt(text: TextUnits, offset: number, kinds: Uint8Array): number {
+  if (offset < 0 || offset >= text.length) return nothing;
+  const kind = kinds[text.units[offset]!]!;
+  return kind === surrogate ? kindOfText(text.characterAt(offset)) : kind;
 }
 
 const kindsFor = kindsOfUnits(() => [

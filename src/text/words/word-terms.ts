@@ -46,6 +46,14 @@ export function stem(word: string): string {
   return word.length > 2 && /^[a-z]+$/.test(word) ? stemmer(word) : word;
 }
 
+/**
+ * A word of which a search makes this stem again. The stem itself may have a shorter one, as `respons` does; with an `e` behind it,
+ * it has not.
+ */
+export function wordOfStem(term: string): string {
+  return stem(term) === term ? term : `${term}e`;
+}
+
 function trailingUnderscores(word: string): number {
   let count = 0;
   while (word.charCodeAt(word.length - 1 - count) === 0x5f) count++;

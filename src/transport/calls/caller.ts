@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { type ModelInfo, localModels, videoModels } from "../../contract/catalogue.js";
 import { type Parameters, fillPath } from "../../contract/operation.js";
 import { type OperationName, operations } from "../../contract/operations.js";
-import { serviceRequests } from "../../contract/services/service-requests.js";
-import { serviceProfile } from "../../contract/services/services.js";
+import { serviceRequests } from "../../dialects/service-requests.js";
+import { serviceProfile } from "../../dialects/services.js";
 import { callOptions } from "../../core/call-options.js";
 import { TransportError, type TransportErrorCode } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
@@ -16,8 +16,8 @@ import { keepSecrets } from "../failures/secrecy.js";
 import { serviceFailure } from "../failures/service-failure.js";
 import { transportError } from "../failures/transport-error.js";
 import { Connections } from "../http/connections.js";
+import { errorText } from "./error-text.js";
 import { Exchange, type Sending } from "../http/exchange.js";
-import { utf8 } from "../http/reply-json.js";
 import type { Outcome } from "../limits/adaptive-limit.js";
 import { Admission, type Permit } from "../limits/admission.js";
 import { estimatedTokens } from "../limits/load.js";
@@ -26,6 +26,7 @@ import { type Route, routesOf } from "../service-shape.js";
 import type { TransportEvent } from "./events.js";
 import { OngoingCall, type ReplyFacts } from "./ongoing-call.js";
 import { replyLimitBytes } from "./reply-size.js";
+import { requestBytes } from "./request-body.js";
 import { retryDelayMs } from "./retry.js";
 import { type Telemetry, loadTelemetry } from "./telemetry.js";
 import { type ModelTotals, Totals } from "./totals.js";
@@ -37,7 +38,7 @@ export interface Outgoing {
   readonly model: string;
   /** Values for the path and the query. */
   readonly parameters?: Parameters;
-  /** Left out for a request without a body. */
+  /** Body; absent for a request without one. */
   readonly body?: unknown;
   readonly accept: "application/json" | "text/event-stream";
   /** Bytes that the reply may need. Default: few. */
@@ -62,26 +63,6 @@ const unanswered: ReadonlySet<TransportErrorCode> = new Set(["network", "timeout
 
 function mayHaveWorked({ undelivered, retryable, code }: Failure): boolean {
   return !undelivered && (retryable || unanswered.has(code));
-}
-
-/** Bytes of an error's body that are read: its message is cut after 500 characters. */
-const maxErrorBytes = 256 * 1024;
-
-/** The beginning of an error's body; what cannot be decoded is left out. */
-async function errorText(exchange: Exchange): Promise<string> {
-  const pieces: Buffer[] = [];
-  try {
-    while (exchange.receivedBytes < maxErrorBytes) {
-      const piece = await exchange.piece();
-      if (!piece) break;
-      pieces.push(piece);
-    }
-  } catch (thrown) {
-    if (!(thrown instanceof FailedAttempt) || thrown.failure.code !== "reply") throw thrown;
-  } finally {
-    exchange.end();
-  }
-  return utf8(Buffer.concat(pieces));
 }
 
 /** Makes the calls of one transport, which share connections, limits, cool-downs and totals, and end together. */
@@ -214,7 +195,7 @@ export class Caller {
     let call = first;
     let last: Failure | undefined;
     try {
-      let body = this.#encode(call);
+      let body = requestBytes(call, this.settings);
       const metered = this.settings.tokensPerMinute !== undefined;
       const load = { requests: 1, tokens: metered ? estimatedTokens(call.body) : 0 };
       ongoing.estimatedTokens = load.tokens;
@@ -233,7 +214,7 @@ export class Caller {
           const instead = call.instead?.(last);
           if (!instead) continue;
           call = instead;
-          body = this.#encode(call);
+          body = requestBytes(call, this.settings);
         }
       }
     } catch (thrown) {
@@ -325,15 +306,6 @@ export class Caller {
     ongoing.listener ??= listener && ((event) => listener(this.secrecy.redactAll(event)));
   }
 
-  #encode({ operation, body }: Outgoing): Buffer | null {
-    if (body === undefined) return null;
-    const { maxBodyBytes } = this.settings;
-    const encoded = Buffer.from(JSON.stringify(body));
-    if (encoded.length <= maxBodyBytes) return encoded;
-    const message = `${operation}: the request has ${encoded.length} bytes, at most ${maxBodyBytes} are taken: send fewer or shorter inputs`;
-    throw new TransportError("too-large", message, { operation });
-  }
-
   async #attemptOnce<T>(call: Call<T>, body: Buffer | null, ongoing: OngoingCall, permit: Permit): Promise<T> {
     let exchange: Exchange;
     let outcome: Outcome = "neither";
@@ -383,7 +355,7 @@ export class Caller {
           ...(traceHeaders && { "x-trace-id": ongoing.traceId, "x-client-request-id": randomUUID() }),
         },
         body,
-        // The exchange watches the time itself.
+        // The exchange enforces its own timeout.
         headersTimeout: 0,
         bodyTimeout: 0,
       },
@@ -394,7 +366,7 @@ export class Caller {
     };
   }
 
-  async #refused({ operation }: Outgoing, exchange: Exchange): Promise<FailedAttempt> {
+  async #refused({ operation, model }: Outgoing, exchange: Exchange): Promise<FailedAttempt> {
     const { status, headers } = exchange;
     if (status < 400) {
       exchange.end();
@@ -403,7 +375,13 @@ export class Caller {
       return new FailedAttempt({ code: "refused", message, retryable: false, undelivered: true, status });
     }
     const body = await errorText(exchange);
-    return new FailedAttempt(serviceFailure({ operation, status, headers, body, nowMs: Date.now() }));
+    const failure = serviceFailure({ operation, status, headers, body, nowMs: Date.now() });
+    // A wait that headers ask for was noted when they came.
+    const { code, retryAfterMs } = failure;
+    if (code === "rate-limited" && retryAfterMs !== undefined && requestedWaitMs(headers, Date.now()) === undefined) {
+      this.#coolDown(model, retryAfterMs);
+    }
+    return new FailedAttempt(failure);
   }
 
   /** Milliseconds until the next attempt. @throws FailedAttempt when there is to be none. */

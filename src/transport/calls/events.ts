@@ -16,24 +16,24 @@ interface Attempt {
  * nor texts.
  */
 export type TransportEvent =
-  /** Sent, after `waitedMs` for a slot, a cool-down or a budget. */
+  /** A request was sent, after `waitedMs` for a slot, a cool-down or a budget. */
   | (Attempt & {
       readonly type: "request";
       /** Size of the request's body. */
       readonly sizeBytes: number;
-      /** How long it waited for a slot, a cool-down or a budget. */
+      /** Time that it waited for a slot, a cool-down or a budget. */
       readonly waitedMs: number;
     })
-  /** Failed, and will be sent again after `delayMs`. */
+  /** The attempt failed, and is retried after `delayMs`. */
   | (Attempt & {
       readonly type: "retry";
-      /** How long it waits before it is sent again. */
+      /** Delay before the retry. */
       readonly delayMs: number;
       /** Code of the `TransportError` that it would have thrown. */
       readonly reason: TransportErrorCode;
       /** HTTP status, where the service answered. */
       readonly status?: number;
-      /** What went wrong, in one line. */
+      /** The failure, in one line. */
       readonly message: string;
     })
   /** The request will be sent, but may not do what was meant. */
@@ -43,25 +43,25 @@ export type TransportEvent =
       readonly operation: OperationName;
       /** Model that was asked. */
       readonly model: string;
-      /** What may be wrong, in one line. */
+      /** The suspected mistake, in one line. */
       readonly message: string;
     }
-  /** No call to this model leaves for `delayMs`. */
+  /** A cool-down: no call to this model is sent for `delayMs`. */
   | {
       readonly type: "cool-down";
-      /** Model that rests. */
+      /** Model that is not asked until the cool-down ends. */
       readonly model: string;
-      /** How long it rests. */
+      /** Duration of the cool-down. */
       readonly delayMs: number;
     }
-  /** Answered, and read to the end. */
+  /** The reply was read to its end. */
   | (Attempt & {
       readonly type: "reply";
-      /** HTTP status. */
+      /** HTTP status of the reply. */
       readonly status: number;
       /** Size of the reply as it was read. */
       readonly sizeBytes: number;
-      /** Since this attempt was sent. */
+      /** Time since this attempt was sent. */
       readonly milliseconds: number;
       /** Id that the service gave the request. */
       readonly requestId?: string;

@@ -30,9 +30,9 @@ export class OngoingCall extends Cancellation {
   mayHaveArrived = false;
   /** Tokens that the attempt in progress took of the budget. */
   estimatedTokens = 0;
-  /** What the caller wants to be waited for before the next attempt. */
+  /** Set by the caller to delay the next attempt until it settles. */
   mayRepeat: Promise<void> | void = undefined;
-  /** Hears the same events, once this call has a listener of its own. */
+  /** Listener for the events of this call only, if it has one. */
   listener: Listener | undefined;
   readonly #emit: Listener;
   readonly #onFailedAttempt: CallOptions["onFailedAttempt"];

@@ -13,12 +13,12 @@ export interface RetryPolicy {
 
 export interface RetrySituation {
   readonly failure: Failure;
-  /** 1 after the first attempt. */
+  /** Number of attempts so far; 1 after the first. */
   readonly attempt: number;
   readonly nowMs: number;
   /** On the clock of `nowMs`. */
   readonly deadlineAtMs?: number | undefined;
-  /** In [0, 1). */
+  /** Random number in [0, 1). */
   readonly random: number;
 }
 

@@ -16,11 +16,13 @@ export interface ModelTotals {
   readonly receivedBytes: number;
   /** Tokens of what was sent, as the service counted them. */
   readonly inputTokens: number;
+  /** Those of `inputTokens` that the service took from its cache, as far as it said so. */
+  readonly cachedTokens: number;
   /** Tokens of the replies, as the service counted them. */
   readonly outputTokens: number;
   /** Calls that were answered without token counts, which the sums above lack. */
   readonly uncounted: number;
-  /** By `prices`; `undefined` when the model has none, or when calls are uncounted. */
+  /** Cost by `prices`; `undefined` when the model has no price, or when calls are uncounted. */
   readonly cost: number | undefined;
 }
 
@@ -53,6 +55,7 @@ export class Totals {
     if (modelOperations.has(event.operation) && !event.usage) sums.uncounted++;
     sums.inputTokens += event.usage?.inputTokens ?? 0;
     sums.outputTokens += event.usage?.outputTokens ?? 0;
+    sums.cachedTokens += event.usage?.cachedTokens ?? 0;
   }
 
   /** The sums as of now, by model. */
@@ -69,7 +72,16 @@ export class Totals {
     let sums = this.#models.get(model);
     if (!sums) {
       const bytes = { sentBytes: 0, receivedBytes: 0 };
-      sums = { calls: 0, failures: 0, requests: 0, ...bytes, inputTokens: 0, outputTokens: 0, uncounted: 0 };
+      sums = {
+        calls: 0,
+        failures: 0,
+        requests: 0,
+        ...bytes,
+        inputTokens: 0,
+        cachedTokens: 0,
+        outputTokens: 0,
+        uncounted: 0,
+      };
       this.#models.set(model, sums);
     }
     return sums;

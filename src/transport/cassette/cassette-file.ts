@@ -10,17 +10,17 @@ const Chunk = z.union([z.string(), z.strictObject({ base64: z.base64() })]);
 const RecordedExchange = z.strictObject({
   request: z.strictObject({
     method: z.string(),
-    /** Without the origin, which is not kept: the same cassette serves another address. */
+    /** Path without the origin, so that the same cassette serves another address. */
     path: z.string(),
-    /** JSON if it can be parsed, else text. */
+    /** Body, as JSON if it can be parsed, else as text. */
     body: z.unknown(),
   }),
-  /** Missing when nothing was answered. */
+  /** Absent when the request got no answer. */
   reply: z
     .strictObject({
       status: z.int(),
       headers: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
-      /** In the pieces in which the body came. */
+      /** Pieces of the body as they came. */
       chunks: z.array(Chunk),
     })
     .optional(),

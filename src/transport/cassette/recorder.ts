@@ -16,9 +16,9 @@ type Ending = Pick<RecordedExchange, "reply" | "failure">;
 export class Recorder extends Dispatcher {
   readonly #path: string;
   readonly #inner: RequestDispatcher;
-  /** The inner one, unless it is the caller's, who ends it. */
+  /** The inner dispatcher, unless it belongs to the caller, who closes it. */
   readonly #own: Dispatcher | undefined;
-  /** In the order in which they were sent; those in progress have no end yet. */
+  /** Exchanges in the order in which they were sent; those in progress have no end yet. */
   readonly #exchanges: RecordedExchange[] = [];
 
   constructor(path: string, inner: RequestDispatcher, own?: Dispatcher) {
@@ -47,7 +47,7 @@ export class Recorder extends Dispatcher {
   }
 }
 
-/** Hands everything on, and reports at the end what it was. */
+/** Passes everything on, and reports the whole exchange at the end. */
 function recording(
   handler: Dispatcher.DispatchHandler,
   secrecy: Secrecy,

@@ -3,7 +3,7 @@ import type { CallOptions } from "../../core/ports.js";
 /** Node's timers hold no more than this; longer waits are as good as endless. */
 export const maxTimerMs = 2 ** 31 - 1;
 
-/** Why a call was ended from outside. */
+/** Reason why a call was ended from outside. */
 export type StopReason =
   | { readonly kind: "aborted"; readonly reason: unknown }
   | { readonly kind: "deadline"; readonly deadlineMs: number }
@@ -53,7 +53,7 @@ export class Cancellation {
   }
 
   throwIfStopped(): void {
-    // The timer may be late, or the process busy.
+    // The deadline is checked again: the timer may be late, or the process busy.
     if (this.deadlineAtMs !== undefined && performance.now() >= this.deadlineAtMs) this.#expire();
     if (this.#stopped) throw this.#stopped;
   }
@@ -78,7 +78,7 @@ export class Cancellation {
     }
   }
 
-  /** Lets go of the caller's signal and of the timer. */
+  /** Releases the caller's signal and the timer. */
   end(): void {
     clearTimeout(this.#timer);
     this.#signal?.removeEventListener("abort", this.#onAbort);

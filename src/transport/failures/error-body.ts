@@ -1,17 +1,25 @@
+import { stripVTControlCharacters } from "node:util";
 import { isRecord } from "../../core/json.js";
+import { type ResponseHeaders, durationMs } from "./response-headers.js";
 
 /** The content of an error body of any known shape. */
 export interface ErrorBody {
   readonly message: string;
   /** The service's own code, as it wrote it; the type of error when there is no code. */
   readonly code?: string;
+  /** Wait that the service asks for, in milliseconds. */
+  readonly retryAfterMs?: number;
+  /** Headers of rate limits, when a gateway passes them on in the body. */
+  readonly headers?: ResponseHeaders;
+  /** Whether the daily quota is spent. */
+  readonly isDailyQuota?: boolean;
 }
 
 const maxMessageCharacters = 500;
 
 /**
  * Reads `{code, message}`, `{message}`, a bare JSON string, `{error: {code, message, type}}`, `{error, error_type}`,
- * `{errors: {message}}`, `{detail}` and plain text or HTML.
+ * `{errors: {message}}`, `{detail}`, Google's list `[{error: {…}}]`, and plain text or HTML.
  */
 export function readErrorBody(text: string): ErrorBody {
   const trimmed = text.trim();
@@ -26,9 +34,17 @@ export function readErrorBody(text: string): ErrorBody {
 /** Finds the error in a parsed body; `undefined` when the body does not have the shape of one. */
 export function errorIn(body: unknown): ErrorBody | undefined {
   if (typeof body === "string") return { message: short(body) };
+  // Google puts its error into a list, for a reply that would be one: a stream.
+  if (Array.isArray(body)) return isRecord(body[0]) && isRecord(body[0]["error"]) ? errorIn(body[0]) : undefined;
   if (!isRecord(body)) return undefined;
   const { error, errors, message, detail } = body;
-  if (isRecord(error)) return entry(error["message"], error["code"] ?? error["type"]);
+  if (isRecord(error)) {
+    return {
+      ...entry(error["message"], error["code"] ?? error["type"]),
+      ...googleDetails(error),
+      ...gatewayHeaders(error),
+    };
+  }
   if (typeof error === "string") return entry(error, body["error_type"] ?? body["code"]);
   if (isRecord(errors)) return entry(errors["message"], errors["code"] ?? body["code"]);
   if (isRecord(message) && message["detail"] !== undefined) {
@@ -37,6 +53,29 @@ export function errorIn(body: unknown): ErrorBody | undefined {
   if (typeof message === "string") return entry(message, body["code"] ?? body["type"]);
   if (detail !== undefined && detail !== null) return entry(detailText(detail), body["code"]);
   return undefined;
+}
+
+/**
+ * The wait and the kind of quota in the details of Google's errors.
+ * https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto
+ */
+function googleDetails({
+  details,
+}: Readonly<Record<string, unknown>>): Pick<ErrorBody, "retryAfterMs" | "isDailyQuota"> {
+  const known = Array.isArray(details) ? details.filter(isRecord) : [];
+  const [wait] = known.flatMap(({ retryDelay }) =>
+    typeof retryDelay === "string" ? (durationMs(retryDelay) ?? []) : [],
+  );
+  const quotas = known.flatMap(({ violations }) => (Array.isArray(violations) ? violations.filter(isRecord) : []));
+  const isDaily = quotas.some(({ quotaId }) => typeof quotaId === "string" && /PerDay/.test(quotaId));
+  return { ...(wait !== undefined && { retryAfterMs: wait }), ...(isDaily && { isDailyQuota: true }) };
+}
+
+/** OpenRouter's errors have the headers of the limit that was reached. https://openrouter.ai/docs/api-reference/limits */
+function gatewayHeaders({ metadata }: Readonly<Record<string, unknown>>): Pick<ErrorBody, "headers"> {
+  const given = isRecord(metadata) && isRecord(metadata["headers"]) ? Object.entries(metadata["headers"]) : [];
+  if (given.length === 0) return {};
+  return { headers: Object.fromEntries(given.map(([name, value]) => [name.toLowerCase(), String(value)])) };
 }
 
 function entry(message: unknown, code: unknown): ErrorBody {
@@ -62,7 +101,11 @@ function plainText(text: string): string {
   return text.replace(/<(script|style)\b[^]*?<\/\1>/gi, " ").replace(/<[^>]*>/g, " ");
 }
 
+/** One line without control characters, which would reach the terminal that the error is shown on. */
 function short(text: string): string {
-  const oneLine = text.replace(/\s+/g, " ").trim();
+  const oneLine = stripVTControlCharacters(text)
+    .replace(/\s+/g, " ")
+    .replace(/[\p{Cc}\p{Cf}]/gu, "")
+    .trim();
   return oneLine.length > maxMessageCharacters ? `${oneLine.slice(0, maxMessageCharacters)}…` : oneLine;
 }

@@ -3,18 +3,18 @@ import type { TransportErrorCode } from "../../core/errors.js";
 /** One failed attempt, described as retrying and reporting need it. */
 export interface Failure {
   readonly code: TransportErrorCode;
-  /** For people; without address, operation or attempts, which `transportError` adds. */
+  /** Message for people; without address, operation or attempts, which `transportError` adds. */
   readonly message: string;
   /** Whether the same request may work when sent again. */
   readonly retryable: boolean;
   /** Whether it was surely not carried out: it never arrived, or was turned away unread. */
   readonly undelivered: boolean;
-  /** A limit that is counted by the minute was passed: waiting for seconds is not enough. */
+  /** Whether a per-minute limit was exceeded: waiting for seconds is not enough. */
   readonly minuteWindow?: boolean;
   readonly status?: number;
   readonly serviceCode?: string;
   readonly requestId?: string;
-  /** How long the service asked to wait. */
+  /** Wait that the service asked for. */
   readonly retryAfterMs?: number;
   readonly maxBatchTexts?: number;
   readonly maxInputTokens?: number;
@@ -22,7 +22,7 @@ export interface Failure {
   readonly cause?: unknown;
 }
 
-/** Carries a failure from where it is found to where it is decided upon. Never leaves the transport. */
+/** Carries a failure from where it is found to where it is handled. Never leaves the transport. */
 export class FailedAttempt extends Error {
   readonly failure: Failure;
 

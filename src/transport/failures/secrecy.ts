@@ -10,13 +10,13 @@ export interface Secrecy {
   readonly safeCause: (cause: unknown) => unknown;
 }
 
-/** From where to where in a text, the end excluded. */
+/** Offsets of a stretch of text, the end excluded. */
 type Span = readonly [number, number];
 
 /** Services shorten a key to its beginning and end. Fewer characters than this tell keys apart, and help nobody to guess one. */
 const shortestPart = 8;
 
-/** Of what is remembered to hold no secret; longer texts do not come again. */
+/** Limits of the cache of texts without a secret: longer texts do not recur, so caching them gains nothing. */
 const longestName = 64;
 const mostNames = 64;
 
@@ -44,7 +44,7 @@ export function keepSecret(secret: string | undefined, leastPart = shortestPart)
     return spans;
   };
   const redact = (text: string) => without(text, spansIn(text));
-  // Each event of a call has the same few names.
+  // The cache pays off because each event of a call has the same few names.
   const clean = new Set<string>();
   const redactName = (text: string): string => {
     if (clean.has(text)) return text;
@@ -69,7 +69,7 @@ export function keepSecret(secret: string | undefined, leastPart = shortestPart)
   };
 }
 
-/** What the documentation of services without keys gives to clients that want one. */
+/** Placeholders that services without keys document for clients that require one. */
 const placeholders = /^(-|EMPTY|none|ollama|(sk-)?no-key(-required)?)$/i;
 
 /**
@@ -105,8 +105,8 @@ function partsIn(text: string, secret: string, leastPart: number): Span[] {
     found.push([from, from + length]);
   }
   const ending = secret.slice(-least);
-  for (let at = text.indexOf(ending); at !== -1; at = text.indexOf(ending, at + 1)) {
-    const to = at + least;
+  for (let offset = text.indexOf(ending); offset !== -1; offset = text.indexOf(ending, offset + 1)) {
+    const to = offset + least;
     let length = least;
     while (length < secret.length && text[to - length - 1] === secret.at(-length - 1)) length++;
     found.push([to - length, to]);

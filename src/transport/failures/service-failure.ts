@@ -10,7 +10,7 @@ export interface ErrorReply {
   readonly operation: OperationName;
   readonly status: number;
   readonly headers: ResponseHeaders;
-  /** As text, or already read. */
+  /** The body as text, or already parsed. */
   readonly body: string | ErrorBody;
   /** Wall clock, in milliseconds since 1970: `retry-after` may be a date. */
   readonly nowMs: number;
@@ -24,7 +24,7 @@ export function serviceFailure({ operation, status: httpStatus, headers, body, n
   const kind = classify(operation, status, said);
   const advice = header(headers, "x-should-retry");
   const requestId = requestIdOf(headers) ?? /request id: ?(\S+)/i.exec(said.message)?.[1];
-  const retryAfterMs = requestedWaitMs(headers, nowMs);
+  const retryAfterMs = requestedWaitMs({ ...said.headers, ...headers }, nowMs) ?? said.retryAfterMs;
   return {
     ...kind,
     message: said.message === "" ? `status ${httpStatus} without a body` : said.message,
@@ -39,7 +39,11 @@ export function serviceFailure({ operation, status: httpStatus, headers, body, n
 
 type Kind = Pick<Failure, "code" | "retryable" | "minuteWindow" | "maxBatchTexts" | "maxInputTokens">;
 
-function classify(operation: OperationName, status: number, { code = "", message }: ErrorBody): Kind {
+function classify(
+  operation: OperationName,
+  status: number,
+  { code = "", message, isDailyQuota = false }: ErrorBody,
+): Kind {
   const final = (as: TransportErrorCode): Kind => ({ code: as, retryable: false });
   if (
     code === String(serviceCodes.unsupportedModel) ||
@@ -67,7 +71,8 @@ function classify(operation: OperationName, status: number, { code = "", message
   if (status === 409 && operation === "cancelVideoTask") return final("refused");
   if (status === 409) return { code: "refused", retryable: true };
   if (status === 429) {
-    const spent = spentCodes.has(code) || /\b[RTI]PD\b|insufficient.quota|(per|\/) ?month/i.test(message);
+    const spent =
+      isDailyQuota || spentCodes.has(code) || /\b[RTI]PD\b|insufficient.quota|(per|\/) ?month/i.test(message);
     const minuteWindow =
       minuteCodes.has(code) ||
       /[RTI]PM|^RATE_(REQUEST|TOKEN)_LIMIT/i.test(code) ||
@@ -91,7 +96,7 @@ const contextCodes = new Set(["context_length_exceeded", "OutofContextError", "e
 const exceedsContext = /exceeds? (the |maximum )?(available )?context (size|length)|^too many tokens(?!: max tokens)/i;
 const exceedsBatch = /split into more batches|tokens (in|per submitted) batch|max \d+ tokens per request/i;
 
-/** The allowance of a day or of the account is spent: no wait within a call brings it back. */
+/** The quota of the day or of the account is spent: no wait within a call restores it. */
 const spentCodes = new Set(["QuotaExceeded", "SetLimitExceeded", "insufficient_quota", "50605", "50606", "50608"]);
 
 const minuteCodes = new Set([String(serviceCodes.requestsPerMinute), String(serviceCodes.tokensPerMinute)]);
@@ -101,7 +106,7 @@ const batchLimits = [
   /batch size.{0,80}?(?:not (?:be )?(?:larger|more|greater) than|at most|maximum(?: of)?|exceed(?:s)?(?: the)?(?: limit(?: of)?)?) (\d+)/i,
 ];
 const tokenLimits = [
-  /must have less than (\d+) tokens/i,
+  /must have (?:less than|at most) (\d+) tokens/i,
   /max_seq_len \((\d+)\)/i,
   /context length (?:is|of) (?:only )?(\d+)/i,
   /^too many tokens: .* cannot exceed (\d+)/i,

@@ -1,5 +1,5 @@
 import type { OperationName } from "../../contract/operations.js";
-import type { ServiceName } from "../../contract/services/services.js";
+import type { ServiceName } from "../../dialects/services.js";
 import { taskRetentionDays } from "../../contract/video-tasks.js";
 import { TransportError, type TransportErrorCode } from "../../core/errors.js";
 import type { Failure } from "./failure.js";

@@ -27,10 +27,10 @@ export function codingOf(headers: ResponseHeaders): string | undefined {
   return coding === "" || coding === "identity" ? undefined : coding;
 }
 
-/** Hears of a body that is being decoded. */
+/** Receiver of a decoded body. */
 export interface DecodedBody {
   readonly onPiece: (piece: Buffer) => void;
-  /** More of the coded body is wanted, after `write` said that there is enough. */
+  /** Called when more of the coded body may be written, after `write` returned false. */
   readonly onDrain: () => void;
   readonly onEnd: () => void;
   readonly onError: (why: FailedAttempt) => void;

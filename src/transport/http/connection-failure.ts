@@ -44,16 +44,16 @@ interface Reason {
 
 /** Node hides the reason in `cause`, or in the first of several connection attempts. */
 function innermost(thrown: unknown): Reason {
-  let at = thrown;
-  for (let depth = 0; depth < 8 && at instanceof Error; depth++) {
-    const { code, syscall } = at as NodeJS.ErrnoException;
+  let index = thrown;
+  for (let depth = 0; depth < 8 && index instanceof Error; depth++) {
+    const { code, syscall } = index as NodeJS.ErrnoException;
     // The error of several attempts has a code, but no message and no system call of its own.
-    if (typeof code === "string" && !(at instanceof AggregateError)) {
-      return { code, message: at.message, connecting: syscall === "connect" };
+    if (typeof code === "string" && !(index instanceof AggregateError)) {
+      return { code, message: index.message, connecting: syscall === "connect" };
     }
-    const next: unknown = at instanceof AggregateError ? at.errors[0] : at.cause;
-    if (next === undefined) return { code: "", message: at.message, connecting: false };
-    at = next;
+    const next: unknown = index instanceof AggregateError ? index.errors[0] : index.cause;
+    if (next === undefined) return { code: "", message: index.message, connecting: false };
+    index = next;
   }
-  return { code: "", message: String(at), connecting: false };
+  return { code: "", message: String(index), connecting: false };
 }

@@ -3,7 +3,7 @@ import { httpConnections } from "../../network/http-client.js";
 import type { RequestDispatcher, TransportSettings } from "../options.js";
 import { type Connect, type PendingConnection, bypassesProxy, connectThroughProxy } from "./proxy.js";
 
-/** Hears the answer to a request. */
+/** Receiver of the answer to a request. */
 export interface CuttableHandler extends Dispatcher.DispatchHandler {
   /** Called when the exchange is cut: undici tells nobody before there is a connection. */
   onCut: (() => void) | undefined;
@@ -18,7 +18,7 @@ export interface CuttableHandler extends Dispatcher.DispatchHandler {
  */
 export class Connections {
   readonly #dispatcher: RequestDispatcher;
-  /** The dispatcher, unless it is the caller's, who ends it. */
+  /** The dispatcher, unless it belongs to the caller, who closes it. */
   readonly #own: Dispatcher | undefined;
   readonly #pending = new Set<PendingConnection>();
   /** The exchange that is being dispatched. */

@@ -15,7 +15,7 @@ export interface Sending {
   readonly timeoutMs: number;
   /** Maximum bytes of the body, decoded. Default: no limit. */
   readonly maxBytes?: number;
-  /** Cuts the exchange. */
+  /** Signal that cuts the exchange. */
   readonly cancellation: Cancellation;
   /** Called when the request goes onto a connection: until then nothing of it can have arrived. */
   readonly onSent?: () => void;
@@ -49,7 +49,7 @@ export class Exchange implements CuttableHandler {
   /** The body has come to its end, decoded. */
   #hasEnded = false;
   #failure: FailedAttempt | Stopped | undefined;
-  /** Arrived and not yet read. */
+  /** Pieces that arrived and were not read yet. */
   #pieces: Buffer[] = [];
   #waitingBytes = 0;
   #maxWaitingBytes = highWaterBytes;
@@ -158,7 +158,7 @@ export class Exchange implements CuttableHandler {
       this.#failure ??= explained(why);
       this.#wake();
     };
-    // What came before is still decoded.
+    // The part that arrived before the failure is still decoded.
     if (this.#decoder && !this.#failure) this.#decoder.flush(fail);
     else fail();
   }

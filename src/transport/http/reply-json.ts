@@ -50,17 +50,17 @@ function takeStrings(bytes: Buffer, key: Buffer) {
   const strings: string[] = [];
   let rest = "";
   let copiedTo = 0;
-  for (let at = bytes.indexOf(key); at !== -1; at = bytes.indexOf(key, at)) {
-    at = behind(bytes, at + key.length, colon);
+  for (let offset = bytes.indexOf(key); offset !== -1; offset = bytes.indexOf(key, offset)) {
+    offset = behind(bytes, offset + key.length, colon);
     // The word stands as a value, not as a name.
-    if (bytes[at - 1] !== colon) continue;
-    const start = behind(bytes, at, quote);
+    if (bytes[offset - 1] !== colon) continue;
+    const start = behind(bytes, offset, quote);
     if (bytes[start - 1] !== quote) return undefined;
-    at = bytes.indexOf(quote, start);
-    if (at === -1) return undefined;
+    offset = bytes.indexOf(quote, start);
+    if (offset === -1) return undefined;
     rest += bytes.toString("latin1", copiedTo, start) + strings.length;
-    strings.push(bytes.toString("latin1", start, at));
-    copiedTo = at;
+    strings.push(bytes.toString("latin1", start, offset));
+    copiedTo = offset;
   }
   if (strings.length === 0) return undefined;
   return { strings, rest: rest + bytes.toString("latin1", copiedTo) };
@@ -68,7 +68,7 @@ function takeStrings(bytes: Buffer, key: Buffer) {
 
 /** The position after this byte and the white space before it; the position of another byte that stands there. */
 function behind(bytes: Buffer, from: number, wanted: number): number {
-  let at = from;
-  while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at++;
-  return bytes[at] === wanted ? at + 1 : at;
+  let index = from;
+  while (bytes[index] === 0x20 || bytes[index] === 0x0a || bytes[index] === 0x0d || bytes[index] === 0x09) index++;
+  return bytes[index] === wanted ? index + 1 : index;
 }

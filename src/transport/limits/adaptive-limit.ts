@@ -1,8 +1,8 @@
-/** How many calls to one model may wait for an answer at once, as the service's own refusals suggest. */
+/** Limit on the calls to one model that wait for an answer at once, adapted to the service's refusals. */
 export interface AdaptiveLimit {
   /** From 1 to the cap; fractions count towards the next whole call. */
   readonly limit: number;
-  /** When it was last halved. */
+  /** Time of the last halving. */
   readonly halvedAtMs: number;
 }
 

@@ -13,7 +13,7 @@ export interface AdmissionLimits extends ModelLimits {
 export interface Permit {
   /** Milliseconds spent waiting for it. */
   readonly waitedMs: number;
-  /** Gives the slot back, and says how the call ended. Only the first time counts. */
+  /** Returns the slot with the outcome of the call. Only the first call counts. */
   readonly release: (outcome: Outcome) => void;
 }
 
@@ -79,7 +79,7 @@ export class Admission {
     }
   }
 
-  /** Sends no call to this model for so long. True when that is longer than before. */
+  /** Pauses all calls to this model. True when the pause is longer than before. */
   coolDown(model: string, delayMs: number): boolean {
     const { limiter, queue } = this.#queueOf(model);
     const nowMs = performance.now();

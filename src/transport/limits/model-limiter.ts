@@ -11,7 +11,7 @@ export interface ModelLimits {
 
 interface Meter {
   readonly budget: Budget;
-  readonly of: (load: Load) => number;
+  readonly amountOf: (load: Load) => number;
   bucket: TokenBucket;
 }
 
@@ -29,10 +29,10 @@ export class ModelLimiter {
   constructor({ concurrency, requestsPerMinute, tokensPerMinute }: ModelLimits, nowMs: number) {
     this.#maxConcurrency = concurrency;
     this.#adaptive = openLimit(concurrency);
-    const meter = (perMinute: number | undefined, of: Meter["of"]): Meter[] => {
+    const meter = (perMinute: number | undefined, measured: Meter["amountOf"]): Meter[] => {
       if (perMinute === undefined) return [];
       const budget = budgetOf(perMinute);
-      return [{ budget, of, bucket: fullBucket(budget, nowMs) }];
+      return [{ budget, amountOf: measured, bucket: fullBucket(budget, nowMs) }];
     };
     this.#meters = [
       ...meter(requestsPerMinute, ({ requests }) => requests),
@@ -59,15 +59,15 @@ export class ModelLimiter {
   /** Milliseconds until cool-down and budgets let a call go, after the calls ahead of it. */
   waitMs(load: Load, nowMs: number, ahead: () => Load = () => ({ requests: 0, tokens: 0 })): number {
     const taken = this.#meters.length > 0 ? ahead() : { requests: 0, tokens: 0 };
-    const waits = this.#meters.map(({ bucket, budget, of }) =>
-      bucketWaitMs(bucket, budget, of(load), nowMs, of(taken)),
+    const waits = this.#meters.map(({ bucket, budget, amountOf }) =>
+      bucketWaitMs(bucket, budget, amountOf(load), nowMs, amountOf(taken)),
     );
     return Math.max(this.coolDownMs(nowMs), ...waits);
   }
 
   /** Takes from the budgets; negative loads give back. */
   take(load: Load, nowMs: number): void {
-    for (const meter of this.#meters) meter.bucket = take(meter.bucket, meter.budget, meter.of(load), nowMs);
+    for (const meter of this.#meters) meter.bucket = take(meter.bucket, meter.budget, meter.amountOf(load), nowMs);
   }
 
   learn(outcome: Outcome, leftAtMs: number, nowMs: number): void {

@@ -6,7 +6,7 @@ export interface TokenBucket {
 }
 
 export interface Budget {
-  /** Maximum that is taken at one moment. */
+  /** Capacity: the maximum that is taken at one moment. */
   readonly burst: number;
   readonly refillPerMs: number;
 }

@@ -9,7 +9,7 @@ export const headerProbe: MediaProbe = {
     const { sizeBytes } = medium;
     if (sizeBytes === 0) throw new Error("it is empty");
     if (kind !== "image") return { ...(await readClipHeader(kind, medium)), sizeBytes };
-    const { imageHeaderBytes, readImageHeader } = await import("../../contract/image-header.js");
+    const { imageHeaderBytes, readImageHeader } = await import("../../media/image-header.js");
     const start = await medium.read(0, Math.min(sizeBytes, imageHeaderBytes));
     try {
       return { ...readImageHeader(start), sizeBytes };

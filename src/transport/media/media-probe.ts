@@ -2,7 +2,6 @@ import type { MediaFacts, MediaKind } from "../../contract/media.js";
 
 /** Bytes in memory, in a file or at an address. */
 export interface ReadableMedium {
-  /** Size of the whole. */
   readonly sizeBytes: number;
   /** The bytes from `start` up to `end`, where `0 <= start < end <= sizeBytes`. */
   readonly read: (start: number, end: number) => Promise<Uint8Array>;

@@ -1,6 +1,7 @@
 import type { ChatRequest as ContractChatRequest, Message, RoleToolMessage } from "../../contract/chat.js";
-import type { ServiceChatFields } from "../../contract/services/service-requests.js";
-import type { OptionalChatField, OtherService, ServiceName } from "../../contract/services/services.js";
+import type { ServiceChatFields } from "../../dialects/service-requests.js";
+import type { OptionalChatField } from "../../dialects/service-profile.js";
+import type { OtherService, ServiceName } from "../../dialects/services.js";
 
 /**
  * The contract's request. `stream` is set by the method; `stop` may be one sequence. What no model takes together does not
@@ -31,20 +32,20 @@ interface InParts {
 /** For a text model: every content is a string. */
 export type TextChatRequest = Shared &
   Pick<ContractChatRequest, "tools"> & {
-    /** Oldest first, 1 to 10. */
+    /** Messages, oldest first, 1 to 10. */
     readonly messages: readonly (RoleToolMessage & InText)[];
   } & (Only<"enable_thinking" | "thinking_budget" | "min_p"> | Only<"thinking"> | Only<"reasoning_effort">);
 
 /** For a vision model: every content is a list of parts. */
 export type VisionChatRequest = Shared & {
-  /** Oldest first, 1 to 10. */
+  /** Messages, oldest first, 1 to 10. */
   readonly messages: readonly (Message & InParts)[];
 } & Without<"tools" | ThinkingField>;
 
 /** Instructions, at services that have a role for them. */
 interface DeveloperMessage {
   readonly role: "developer";
-  /** The instructions. */
+  /** Instructions for the model. */
   readonly content: string;
 }
 
@@ -65,7 +66,7 @@ type OtherServiceRequest<Service extends OtherService> = Omit<
   "stream" | "stop" | "messages" | "response_format" | ThinkingField | OptionalChatField
 > &
   ServiceChatFields<Service> & {
-    /** Oldest first. */
+    /** Messages, oldest first. */
     readonly messages: readonly (RoleToolMessage | DeveloperMessage)[];
     /** Texts that end the reply and are not part of it, or one. Default: none. */
     readonly stop?: string | readonly string[] | null;

@@ -1,5 +1,4 @@
-import type { FinishReason } from "../../core/ports.js";
-import type { Usage } from "../../core/types.js";
+import type { ExtraContent, FinishReason, Usage } from "../../core/types.js";
 
 /** A function that the model wants called. */
 export interface ToolCall {
@@ -9,6 +8,8 @@ export interface ToolCall {
   readonly name: string;
   /** The model's own JSON text, which may be invalid; `{}` when it wrote nothing. */
   readonly arguments: string;
+  /** The service's own notes on the call; they go back as `extra_content` of the call. Default: none. */
+  readonly extraContent?: ExtraContent;
 }
 
 /** One of the replies to a request; there are several when it asked for them by `n`. */
@@ -19,8 +20,10 @@ export interface ChatChoice {
   readonly reasoning: string;
   /** Functions that the model wants called, in order; empty for none. */
   readonly toolCalls: readonly ToolCall[];
-  /** Why the reply ended. */
+  /** Reason for the end of the reply; `content-filter` also when the model refused. */
   readonly finishReason: FinishReason;
+  /** The model's words where it declined to answer; they end `text`, too. Default: it did not. */
+  readonly refusal?: string;
 }
 
 /** A whole reply. Its own text, reasoning and tool calls are those of the first choice. */
@@ -33,7 +36,7 @@ export interface ChatResult extends ChatChoice {
   readonly model: string;
   /** The reply's id; empty when it has none. */
   readonly id: string;
-  /** When the service says that it began the reply. */
+  /** Time at which the service says that it began the reply. */
   readonly createdAt?: Date;
   /** Id that the service gave the request. */
   readonly requestId?: string;
@@ -71,6 +74,6 @@ export type ChatStreamEvent =
   | (OfChoice & ToolCall & { readonly type: "tool-call" })
   | {
       readonly type: "finish";
-      /** The whole reply. */
+      /** The complete reply, as `chat` would have returned it. */
       readonly result: ChatResult;
     };

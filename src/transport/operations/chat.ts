@@ -121,7 +121,7 @@ function chatCall<T>(
     accept: stream ? "text/event-stream" : "application/json",
     read: async (exchange) => {
       const { ChatReader: Reader } = await import("./chat/chat-reader.js");
-      return read(new Reader(exchange, model, settings));
+      return read(new Reader(exchange, checked, settings));
     },
   });
 }

@@ -21,7 +21,8 @@ export function checkRequest<Request extends z.ZodType>(
   const { models: catalogue, settings } = caller;
   const { bounds, family } = settings.strictness;
   const suitable = catalogue.filter((known) => serves(known.type, type));
-  const model = modelInfo(suitable, request.model, type);
+  // Without types it may have none, which the schema then says.
+  const model = modelInfo(suitable, typeof request.model === "string" ? request.model : "", type);
   const isGuessed = (field: string) => operation.guessedBounds?.includes(field) ?? false;
   const relaxed = bounds === "error" ? request : withoutNumbers(request, isGuessed);
   const found: Violation[] = [];
@@ -56,7 +57,7 @@ export function requestError(operation: OperationName, problem: string): Transpo
   return new TransportError("request", `${operation}: ${problem}`, { operation });
 }
 
-/** Checks that there is a request at all, before a field of it is read: without types it may be anything. */
+/** Checks that the request is an object before a field of it is read: without types it may be anything. */
 export function requireRequest(operation: OperationName, request: unknown): void {
   if (typeof request === "object" && request !== null) return;
   throw requestError(operation, `the request must be an object (got ${String(request)})`);
@@ -79,9 +80,10 @@ function withValue(request: object, { field, message }: Violation): string {
 }
 
 function valueAt(request: unknown, field: string): string {
-  let at = request;
-  for (const key of field.split(".")) at = (at as Readonly<Record<string, unknown>> | null | undefined)?.[key];
-  if (typeof at === "number" || typeof at === "boolean") return ` (got ${at})`;
-  if (typeof at === "string") return ` (got ${JSON.stringify(at.length > 60 ? `${at.slice(0, 57)}...` : at)})`;
-  return Array.isArray(at) ? ` (got ${at.length} items)` : "";
+  let index = request;
+  for (const key of field.split(".")) index = (index as Readonly<Record<string, unknown>> | null | undefined)?.[key];
+  if (typeof index === "number" || typeof index === "boolean") return ` (got ${index})`;
+  if (typeof index === "string")
+    return ` (got ${JSON.stringify(index.length > 60 ? `${index.slice(0, 57)}...` : index)})`;
+  return Array.isArray(index) ? ` (got ${index.length} items)` : "";
 }

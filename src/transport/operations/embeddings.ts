@@ -137,15 +137,15 @@ function decodeVector(embedding: unknown, index: number): Float32Array {
     if (!vector) throw refuse("is not base64 of whole float32 numbers");
   } else if (Array.isArray(embedding)) {
     vector = new Float32Array(embedding.length);
-    for (let at = 0; at < vector.length; at++) {
-      const value: unknown = embedding[at];
-      vector[at] = typeof value === "number" ? value : NaN;
+    for (let position = 0; position < vector.length; position++) {
+      const value: unknown = embedding[position];
+      vector[position] = typeof value === "number" ? value : NaN;
     }
   } else throw refuse(`is ${embedding === null ? "null" : typeof embedding}, neither numbers nor base64`);
   if (vector.length === 0) throw refuse("is empty");
   // Float32 numbers never add up to more than a double holds, and an infinity or NaN stays in a sum: one check for all.
   let sum = 0;
-  for (let at = 0; at < vector.length; at++) sum += vector[at]!;
+  for (let offset = 0; offset < vector.length; offset++) sum += vector[offset]!;
   if (!Number.isFinite(sum)) {
     throw refuse(`has no finite float32 number at ${vector.findIndex((value) => !Number.isFinite(value))}`);
   }

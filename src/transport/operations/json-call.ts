@@ -12,7 +12,7 @@ type JsonOperation<Schema extends z.ZodType> = Omit<Operation<z.ZodType, Schema>
   readonly name: OperationName;
 };
 
-/** The parts of a reply that every result keeps. */
+/** Fields that every result keeps of its reply. */
 export interface Received {
   readonly requestId?: string;
   /** The reply as it came. */
@@ -75,7 +75,7 @@ export function parseReply<Schema extends z.ZodType>(
   }
   const parsed = operation.reply.safeParse(envelope(raw));
   const said = parsed.success && !isShort(parsed.data) ? undefined : errorIn(raw);
-  if (parsed.success && (!said || isPraise(said))) return { reply: parsed.data, received: { ...identity, raw } };
+  if (parsed.success && (!said || isSuccessNotice(said))) return { reply: parsed.data, received: { ...identity, raw } };
   if (said) {
     const failure = serviceFailure({ operation: operation.name, status, headers, body: said, nowMs: Date.now() });
     throw new FailedAttempt(failure);
@@ -85,7 +85,7 @@ export function parseReply<Schema extends z.ZodType>(
 }
 
 /** Some services put a code and a message beside every reply. */
-function isPraise({ code = "", message }: ErrorBody): boolean {
+function isSuccessNotice({ code = "", message }: ErrorBody): boolean {
   return ["0", "200"].includes(code) || /^(success|succeeded|ok)\W?$/i.test(message);
 }
 

@@ -10,16 +10,16 @@ import { jsonCall } from "./json-call.js";
 import { rerankShape as shape } from "../service-shape.js";
 
 export interface RerankedDocument {
-  /** Into `documents` of the request. */
+  /** Index into `documents` of the request. */
   readonly index: number;
-  /** In the model's own scale; higher is better. */
+  /** Score in the model's own scale; higher is better. */
   readonly score: number;
   /** The document's text, when `return_documents` asked for it. */
   readonly document?: string;
 }
 
 export interface RerankResult {
-  /** By falling score, ties by index; each index at most once. A service may return fewer than were asked for. */
+  /** Sorted by descending score, ties by index; an index occurs at most once. A service may return fewer than requested. */
   readonly results: RerankedDocument[];
   /** Tokens as the service counted them; `undefined` where it reports none. */
   readonly usage: Usage | undefined;
@@ -82,7 +82,10 @@ async function rerankInParts(
     const { results, ...rest } = await rerankInOne(caller, part, { ...options, signal: ended });
     return { ...rest, results: results.map((found) => ({ ...found, index: found.index + from })) };
   };
-  const starts = Array.from({ length: Math.ceil(documents.length / maxDocuments) }, (_, at) => at * maxDocuments);
+  const starts = Array.from(
+    { length: Math.ceil(documents.length / maxDocuments) },
+    (_, position) => position * maxDocuments,
+  );
   const parts = starts.map(rerankFrom);
   try {
     const done = await Promise.all(parts);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { TransportError, asError } from "../../core/errors.js";
 import { parsedJson } from "../../core/json.js";
-import { optionsOf, resolve } from "../../core/options.js";
+import { optionsOf, resolve, secretOption } from "../../core/options.js";
 import type { CallOptions } from "../../core/ports.js";
 import { maxTimerMs } from "../failures/cancellation.js";
 import { type VideoTask, parseVideoTask } from "./task.js";
@@ -22,7 +22,7 @@ export interface VideoCallbackOptions {
    * with the task as it is then.
    */
   readonly onTask: (task: VideoTask) => void | Promise<void>;
-  /** Hears of queries that failed and of errors that `onTask` throws. Default: nobody; polling still finds the task. */
+  /** Called with failed queries and errors that `onTask` throws. Default: nobody is told; polling still finds the task. */
   readonly onError?: (error: Error, taskId: string) => void;
   /**
    * The word that callers must send as `?token=`: callbacks have no signature, so put an unguessable word into
@@ -49,7 +49,7 @@ const videoCallbackOptions = optionsOf<VideoCallbackOptions>()({
   ),
   onTask: z.custom<(task: VideoTask) => void | Promise<void>>(isFunction, "must be a function"),
   onError: z.custom<(error: Error, taskId: string) => void>(isFunction, "must be a function").optional(),
-  token: z.string().min(16).optional(),
+  token: secretOption(16).optional(),
   maxRetries: z.int().min(0).max(100).default(4),
   backoffMs: z.number().min(0).max(3_600_000).default(1000),
   maxPending: z.int().min(1).max(100_000).default(1000),
@@ -121,7 +121,7 @@ class Inbox {
     this.#settings = settings;
   }
 
-  /** False when there is no room. */
+  /** Returns false when there is no room. */
   put(id: string): boolean {
     const pending = this.#pending.get(id);
     if (pending) pending.again = true;
@@ -186,8 +186,8 @@ export function isNews(task: VideoTask, told: VideoTask | undefined): boolean {
   if (told.finished) return false;
   const rank = ({ finished, status }: VideoTask) => (finished ? 2 : (order[status] ?? 1));
   if (rank(task) !== rank(told)) return rank(task) > rank(told);
-  const at = (one: VideoTask) => one.updatedAt?.getTime() ?? 0;
-  return at(task) > at(told) || (at(task) === at(told) && task.status !== told.status);
+  const index = (one: VideoTask) => one.updatedAt?.getTime() ?? 0;
+  return index(task) > index(told) || (index(task) === index(told) && task.status !== told.status);
 }
 
 function sameText(given: string, wanted: string): boolean {

@@ -13,13 +13,13 @@ import { jsonCall } from "../operations/json-call.js";
 import { videoShape as shape } from "../service-shape.js";
 
 export interface CreateVideoCall extends CallOptions {
-  /** Which media are checked before the request leaves. Default: those that the request carries inline. */
+  /** Media to check before the request leaves. Default: those that the request carries inline. */
   readonly media?: MediaCheck;
 }
 
 const createVideoCall = optionsOf<CreateVideoCall>()({
   ...callOptions.shape,
-  // The reader of media checks it.
+  // The reader of media checks this option.
   media: z.custom<MediaCheck>().optional(),
 });
 
@@ -45,6 +45,7 @@ export async function createVideoTask(
 ): Promise<CreatedVideoTask> {
   const { media, ...options } = resolve("createVideoTask", createVideoCall, given);
   const info = checkRequest(operation, request, caller, "video");
+  checkKnown(caller, info.id);
   const { model } = request;
   const parsed = operation.request.parse(request);
   if (parsed.content.some(({ type }) => type !== "text")) {
@@ -62,6 +63,14 @@ export async function createVideoTask(
     if (!(error instanceof TransportError) || error.code !== "ambiguous") throw error;
     throw withSubmission(error, { body, notBefore });
   }
+}
+
+/** A task costs, so an id that nobody described, such as a misspelt one, is not sent to see what the service makes of it. */
+function checkKnown({ models }: Caller, id: string): void {
+  const known = models.filter(({ type }) => type === "video").map((model) => model.id);
+  if (known.includes(id)) return;
+  const advice = `createTransport({ models: [{ id: ${JSON.stringify(id)}, type: "video" }] }) adds it`;
+  throw requestError(operation.name, `model: ${JSON.stringify(id)} is none of ${known.join(", ")}. ${advice}`);
 }
 
 /** The contract allows every request to search the web, services of its shape only those of text alone. */
@@ -84,7 +93,7 @@ function withSubmission(
   { body, notBefore }: { readonly body: SentBody; readonly notBefore: Date },
 ): TransportError {
   const fingerprint = createHash("sha256").update(JSON.stringify(body)).digest("hex");
-  // The callback address may hold a secret word.
+  // The callback address is left out, since it may hold a secret word.
   const { model, content: _, callback_url: __, ...settings } = body;
   const submission = { model, fingerprint, settings, notBefore, notAfter: new Date() };
   const message =

@@ -16,7 +16,7 @@ import type { VideoTask } from "./task.js";
 import { VideoError } from "./video-error.js";
 
 export interface DownloadVideoOptions extends CallOptions {
-  /** Which of the task's results. Default: `video`. */
+  /** Result of the task to download. Default: `video`. */
   readonly part?: "video" | "last-frame";
 }
 
@@ -30,7 +30,7 @@ export interface DownloadedVideo {
   readonly path: string;
   /** Size of the whole file. */
   readonly sizeBytes: number;
-  /** How many of the bytes an earlier attempt had left. */
+  /** Bytes that were continued from an earlier attempt. */
   readonly resumedBytes: number;
 }
 
@@ -187,7 +187,7 @@ interface FailedDownload {
   readonly task: VideoTask;
   readonly part: string;
   readonly partialPath: string;
-  /** 1 for the first. */
+  /** Number of the attempt; 1 for the first. */
   readonly attempt: number;
   readonly maxRetries: number;
 }
@@ -206,7 +206,7 @@ async function downloadFailure(thrown: unknown, failed: FailedDownload): Promise
       : `The link to the ${part} of task ${taskId} was refused with status ${failure?.status}: query the task for a fresh link`;
     return new VideoError(expired ? "link-expired" : "download", message, { taskId, task });
   }
-  // The connection or the server may recover, a full disk will not.
+  // The connection or the server may recover, but a full disk will not.
   const isTransient = failure?.retryable ?? !(stopped || isFileError(thrown));
   if (isTransient && attempt <= maxRetries) return undefined;
   const bytes = await keptBytes(partialPath);

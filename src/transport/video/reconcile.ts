@@ -2,7 +2,7 @@ import { z } from "zod";
 import { taskRetentionDays } from "../../contract/video-tasks.js";
 import { callOptions } from "../../core/call-options.js";
 import { OptionsError, type Submission } from "../../core/errors.js";
-import { optionsOf, resolve } from "../../core/options.js";
+import { listOption, optionsOf, resolve } from "../../core/options.js";
 import type { CallOptions } from "../../core/ports.js";
 import type { Caller } from "../calls/caller.js";
 import type { VideoTask } from "./task.js";
@@ -21,10 +21,10 @@ export interface ReconcileVideoOptions extends CallOptions {
 const reconcileOptions = optionsOf<ReconcileVideoOptions>()({
   ...callOptions.shape,
   toleranceMs: z.number().min(0).max(86_400_000).default(120_000),
-  knownIds: z.array(z.string()).readonly().default([]),
+  knownIds: listOption(z.array(z.string())).default([]),
 });
 
-/** The outcome of looking for a creation whose answer was lost. */
+/** Outcome of the search for a creation whose answer was lost. */
 export type ReconciledVideo =
   /** One task fits, and no other may: wait for it by its id. */
   | {

@@ -12,7 +12,7 @@ export interface VideoTask {
   readonly finished: boolean;
   /** The model that was really used. */
   readonly model?: string;
-  /** Why it failed. */
+  /** Reason of a failed task. */
   readonly error?: {
     /** The service's own code. */
     readonly code?: string;
@@ -47,11 +47,11 @@ export interface VideoTask {
   readonly serviceTier?: string;
   /** Time from creation until an unfinished task ends as `expired`. */
   readonly expiresAfterSeconds?: number;
-  /** What the video is charged by, as the service counted it. */
+  /** Billed usage, as the service counted it. */
   readonly usage?: {
     /** Tokens of the video. */
     readonly outputTokens?: number;
-    /** All tokens. */
+    /** Tokens in total. */
     readonly totalTokens?: number;
     /** Web searches that the model made. */
     readonly webSearches?: number;
@@ -124,7 +124,7 @@ export function readVideoTask(
   };
 }
 
-/** Does the same for a value that may be no task at all. */
+/** Like `readVideoTask`, for a value that may be no task at all. */
 export function parseVideoTask(raw: unknown, reading?: VideoTaskReading): VideoTask | undefined {
   const parsed = VideoTaskReply.safeParse(raw);
   return parsed.success ? readVideoTask(raw, parsed.data, reading) : undefined;

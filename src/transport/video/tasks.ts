@@ -69,7 +69,7 @@ export async function cancelVideoTask(caller: Caller, id: string, options: CallO
     const call = { operation: cancelOperation.name, model, parameters: { id }, accept: "application/json" } as const;
     await caller.perform({ ...call, read: (exchange) => exchange.bytes() }, options);
   } catch (error) {
-    // An earlier attempt did it, and its answer was lost.
+    // An earlier attempt succeeded, and its answer was lost.
     if (error instanceof TransportError && error.code === "not-found" && error.attempts > 1) return;
     throw error;
   }

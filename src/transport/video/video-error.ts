@@ -9,20 +9,19 @@ export type VideoErrorCode =
   | "expired"
   /** The task was cancelled. */
   | "cancelled"
-  /** The wait is over, the task is not: wait again by its id. */
+  /** The wait ended before the task: wait again by its id. */
   | "wait-timeout"
   /** The link to the result no longer works; the video has to be made again. */
   | "link-expired"
   /** The task has no such result. */
   | "no-media"
-  /** The result could not be fetched; trying again goes on where this stopped. */
+  /** The result could not be fetched; another try continues where this stopped. */
   | "download";
 
 /** A video task did not give a video. */
 export class VideoError extends CitewellError {
   /** Why there is no video. */
   declare readonly code: VideoErrorCode;
-  /** Id of the task. */
   readonly taskId: string;
   /** The task as it was last seen, if it was. */
   readonly task: VideoTask | undefined;
@@ -33,7 +32,6 @@ export class VideoError extends CitewellError {
     code: VideoErrorCode,
     message: string,
     details: ErrorOptions & {
-      /** Id of the task. */
       readonly taskId: string;
       /** The task as it was last seen, if it was. */
       readonly task?: VideoTask | undefined;

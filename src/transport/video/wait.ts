@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { callOptions } from "../../core/call-options.js";
 import { TransportError } from "../../core/errors.js";
-import { functionOption, optionsOf, resolve } from "../../core/options.js";
+import { observerOption, optionsOf, resolve } from "../../core/options.js";
 import type { CallOptions } from "../../core/ports.js";
 import type { Caller } from "../calls/caller.js";
 import { type Cancellation, type StopReason, Stopped } from "../failures/cancellation.js";
@@ -37,7 +37,7 @@ type Cadence = z.output<typeof videoPollOptions>;
 
 /** The progress of a wait, after each query. */
 export interface VideoProgress {
-  /** As the service reported it; left out when the query failed. */
+  /** The task as the service reported it; left out when the query failed. */
   readonly task?: VideoTask;
   /** Why the query failed; there will be another. */
   readonly error?: Error;
@@ -51,9 +51,9 @@ export interface WaitForVideoOptions extends CallOptions {
    * live.
    */
   readonly deadlineMs?: number;
-  /** How often the task is queried. Default: after 10 seconds, then ever more seldom. */
+  /** Intervals of the queries. Default: the first after 10 seconds, then ever longer ones. */
   readonly poll?: VideoPollOptions;
-  /** Hears of every query after which the wait goes on. Must not throw. */
+  /** Called for every query after which the wait continues. Must not throw. */
   readonly onProgress?: (progress: VideoProgress) => void;
 }
 
@@ -61,7 +61,7 @@ const waitForVideoOptions = optionsOf<WaitForVideoOptions>()({
   ...callOptions.shape,
   deadlineMs: z.number("must be a number of milliseconds").min(0).or(z.literal(Infinity)).optional(),
   poll: videoPollOptions.prefault({}),
-  onProgress: functionOption<NonNullable<WaitForVideoOptions["onProgress"]>>().optional(),
+  onProgress: observerOption<NonNullable<WaitForVideoOptions["onProgress"]>>("onProgress").optional(),
 });
 
 /**
@@ -97,7 +97,7 @@ async function poll(caller: Caller, id: string, { options, cadence, cancellation
   for (let polls = 1; ; polls++) {
     let error: TransportError | undefined;
     try {
-      // A query that begins at the end of the deadline still gets a moment.
+      // A query that begins at the end of the deadline still gets some time.
       const queryMs = deadlineMs === undefined ? undefined : Math.max(minQueryMs, deadlineMs - elapsedMs());
       task = await videoTask(caller, id, { signal, deadlineMs: queryMs });
       failures = 0;
@@ -120,9 +120,9 @@ async function poll(caller: Caller, id: string, { options, cadence, cancellation
 export interface PollSituation {
   /** Queries so far, 1 or more. */
   readonly polls: number;
-  /** Until the wait is over. */
+  /** Time until the wait is over. */
   readonly remainingMs: number;
-  /** In [0, 1). */
+  /** Random number in [0, 1). */
   readonly random: number;
 }
 

@@ -1,3 +1,4 @@
+// In test:all alone: its runs wait for each other's locks, for 20 s.
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openKnowledgeBase } from "../../../src/knowledge-base/open.js";
@@ -92,6 +93,6 @@ test("who aborts an ingest that has stored everything waits for nothing more, an
   const { documents } = await kb.ingest([{ uri: "test:a", text: "A mole digs." }], { signal: controller.signal });
   expect(documents.added).toBe(1);
   expect(ended).toBe(false);
-  // What fails after that ends nothing, this process neither.
+  // Later failures end nothing, least of all this process.
   await new Promise((resolve) => setTimeout(resolve, 200));
 });

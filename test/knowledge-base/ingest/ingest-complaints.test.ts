@@ -114,7 +114,7 @@ describe("indexing complaints of users of other libraries", () => {
     await kb.ingest(documents);
     const sent = new Set(takeSent());
     for (const { uri, text } of documents) {
-      const { hits } = await kb.search("mole", { mode: "dense", limit: 1000, filter: { uri } });
+      const { hits } = await kb.search("mole", { mode: "dense", count: 1000, filter: { uri } });
       const spans = hits.map(({ chunk }) => chunk).toSorted((one, other) => one.start - other.start);
       expect(spans.filter((chunk) => !sent.has(embeddingText(chunk)))).toEqual([]);
       let covered = 0;

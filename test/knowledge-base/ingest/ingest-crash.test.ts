@@ -1,3 +1,4 @@
+// In test:all alone: it kills processes at random moments and runs them again, for 89 s.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";

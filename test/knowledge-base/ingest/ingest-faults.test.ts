@@ -76,7 +76,7 @@ test("a service that fails one request in five and refuses batches and some text
   expect(report.chunks.embedded + report.chunks.reused).toBe(report.chunks.total);
 
   // Every healthy document is stored completely, each chunk with the vector of its own text.
-  const { hits } = await kb.search("note says sense", { mode: "lexical", limit: 1000 });
+  const { hits } = await kb.search("note says sense", { mode: "lexical", count: 1000 });
   expect(hits).toHaveLength(report.chunks.total);
   expect(new Set(hits.map(({ uri }) => uri)).size).toBe(source.length - poisoned.length);
   const vectors = await kb.store.knownVectors(hits.map(({ chunk }) => vectorKey(chunk)));

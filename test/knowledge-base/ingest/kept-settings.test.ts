@@ -1,3 +1,4 @@
+// In test:all alone: it fills and migrates a store for every setting that is kept, for 18 s.
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";

@@ -78,6 +78,40 @@ test.each(["the usual stages", "your own pipeline"])(
   },
 );
 
+test("a pipeline made of the run keeps to the run's budget, and its paid vectors are kept", async () => {
+  const embedder = new CountingEmbedder();
+  const kb = await openEmpty(embedder);
+  const documents = Array.from({ length: 9 }, (_, index) => ({ uri: `memo:${index}`, text: `Mole ${index} digs.` }));
+  const ingestWithin = (maxTokens: number) =>
+    ingest(documents, {
+      store: kb,
+      maxTokens,
+      pipeline: ({ store: into, payments }) =>
+        Pipeline.from<Document>()
+          .pipe(chunk({ for: embedder }))
+          .pipe(skipKnown(into))
+          .pipe(embedChunks(embedder, { concurrency: 1, payments }))
+          .pipe(store(into)),
+    });
+  const report = await ingestWithin(25);
+  expect(report.stopped?.reason).toMatch(/The budget is 25 tokens/);
+  const sentBefore = embedder.sent.length;
+  expect(sentBefore).toBeGreaterThan(0);
+  expect(sentBefore).toBeLessThan(9);
+  expect(await kb.counts()).toMatchObject({ documents: report.documents.added });
+  expect((await ingestWithin(1000)).documents).toMatchObject({ failed: 0 });
+  expect(embedder.sent).toHaveLength(9);
+  expect(new Set(embedder.sent).size).toBe(9);
+});
+
+test("a budget that a ready pipeline cannot keep to is refused, with the way to pass it on", async () => {
+  const embedder = new CountingEmbedder();
+  const kb = await openEmpty(embedder);
+  await expect(ingest([], { store: kb, pipeline: Pipeline.from<Document>(), maxTokens: 5 })).rejects.toThrow(
+    /pipeline: \(\{ store, payments \}\) =>/,
+  );
+});
+
 test("your own stages can stand before chunking and before embedding, in a plan too", async () => {
   const embedder = new CountingEmbedder();
   const kb = await openEmpty(embedder);

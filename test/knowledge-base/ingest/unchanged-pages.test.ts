@@ -97,7 +97,7 @@ test("an unchanged page is cut again if chunk settings changed, and a plan asks 
   await kb.close();
   const smaller = await openKnowledgeBase({ path, chunk: { maxTokens: 32, overlapTokens: 0 } });
   onTestFinished(() => smaller.close());
-  // What it would say of the page now, if it sent it.
+  // The server would send this version now.
   pages.set("/long", { text: "<p>Lost.", etag: '"1"' });
   const source = () => readUrl(`${base}/long`, here);
   const plan = await smaller.plan(source());

@@ -77,7 +77,7 @@ describe("a text that was embedded once is never sent again", () => {
     const before = await kb.store.documents();
     const texts = async (of: KnowledgeBase) =>
       new Set(
-        (await of.search("the of and days", { mode: "lexical", limit: 1000 })).hits.map(({ chunk }) => chunk.text),
+        (await of.search("the of and days", { mode: "lexical", count: 1000 })).hits.map(({ chunk }) => chunk.text),
       );
     const cutSmall = await texts(kb);
     await kb.close();

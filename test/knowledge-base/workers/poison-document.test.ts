@@ -21,7 +21,7 @@ test.skipIf(noPostgres)(
   async () => {
     const url = await server.createDatabase("poisoned");
     let worker: ChildProcess | undefined;
-    // What the worker held each time that it was killed.
+    // Jobs that the worker held each time that it was killed.
     const held: number[] = [];
     const upstream = await scriptedUpstream((request) => {
       if (!textsOf(request).some((text) => text.includes("poison"))) return embeddingReply(request);
@@ -54,7 +54,7 @@ test.skipIf(noPostgres)(
         worker = startWorkerProcess({ command: commandFile, url, baseUrl, flags }, (text) => (messages += text));
         worker.on("close", resolve);
       });
-    // As a supervisor starts it again and again. Nobody has to wait until it is silent for long enough.
+    // The loop acts as a supervisor that starts it again and again. Nobody has to wait until it is silent for long enough.
     while ((await run()) === null) {
       await database.read((session) => session.query("UPDATE ingest_members SET dead_after = '-1 minute'"));
     }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { enqueue } from "../../../src/knowledge-base/workers/enqueue.js";
-import { createQueueTables } from "../../../src/knowledge-base/workers/queue-tables.js";
+import { prepareQueueTables } from "../../../src/knowledge-base/workers/queue-tables.js";
 import { RateBudget, withinBudget } from "../../../src/knowledge-base/workers/rate-budget.js";
 import { queueOf } from "../../../src/knowledge-base/workers/queue.js";
 import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
@@ -27,8 +27,8 @@ async function budgets(name: string, workers: number): Promise<RateBudget[]> {
   for (let index = 0; index < workers; index++) {
     const store = await openPostgresStore(url, wordEmbedder());
     onTestFinished(() => store.close());
-    const { database } = queueOf("test", store);
-    await createQueueTables(database);
+    const { database, schema } = queueOf("test", store);
+    await prepareQueueTables(database, schema);
     all.push(new RateBudget(database, "words"));
   }
   return all;
@@ -101,7 +101,7 @@ describe.skipIf(noPostgres)("the rate budget", () => {
       budget!,
     );
     await embedder.embed(["one two three four"], { countedTokens: 4000 });
-    // Of 10,000 at once, 4,000 were asked for, 4,000 were repeated, and 4,000 more were counted: 2,000 are owed.
+    // The budget began with 10,000: 4,000 were asked for, 4,000 were repeated, and 4,000 more were counted: 2,000 are owed.
     await expect.poll(() => budget!.take(0, 0)).toBeGreaterThan(500);
   });
 

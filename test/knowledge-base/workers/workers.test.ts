@@ -1,9 +1,11 @@
+// In test:all alone: it starts worker processes beside a database server, for 28 s.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { TransportError } from "../../../src/core/errors.js";
 import type { Document } from "../../../src/core/types.js";
 import { enqueue } from "../../../src/knowledge-base/workers/enqueue.js";
 import { buryTheDead, join } from "../../../src/knowledge-base/workers/members.js";
+import { strandedBatches } from "../../../src/knowledge-base/workers/jobs.js";
 import { queueOf } from "../../../src/knowledge-base/workers/queue.js";
 import { status } from "../../../src/knowledge-base/workers/status.js";
 import { work } from "../../../src/knowledge-base/workers/work.js";
@@ -156,6 +158,67 @@ describe.skipIf(noPostgres)("workers", () => {
     letGo();
     expect((await stuck).documents.added).toBe(0);
     expect((await to.store.counts()).documents).toBe(10);
+  });
+
+  test("cannot end the job that the others took over, when they go on after they seemed dead", async () => {
+    const { to } = await openStore();
+    await enqueue(source("k", documents("k", 4)), to);
+    const { database, jobs } = queueOf("test", to.store);
+    const takeForDead = () =>
+      database.transaction(async (session) => {
+        await session.query("UPDATE ingest_members SET dead_after = '-1 minute'");
+      });
+    const paused = waitingEmbedder({ isDeaf: true });
+    const resuming = new AbortController();
+    const first = work({
+      store: to.store,
+      embedder: paused.embedder,
+      ...soon,
+      concurrency: 1,
+      signal: resuming.signal,
+    });
+    await paused.asked;
+    await takeForDead();
+    const second = waitingEmbedder({ isDeaf: true });
+    const ending = new AbortController();
+    const taking = work({ store: to.store, embedder: second.embedder, ...soon, concurrency: 1, signal: ending.signal });
+    await second.asked;
+    paused.letGo();
+    resuming.abort();
+    await first;
+    const kept = await database.read((session) => session.query(`SELECT FROM ${jobs}.jobs`));
+    expect(kept).toHaveLength(1);
+    await takeForDead();
+    const third = await work({ ...to, ...soon });
+    second.letGo();
+    ending.abort();
+    await taking;
+    expect(third.documents.added).toBe(4);
+    expect(await status({ store: to.store })).toMatchObject({ isDone: true, documents: { added: 4, waiting: 0 } });
+  });
+
+  test("keep a job whose documents they could not claim", async () => {
+    const { to } = await openStore();
+    await enqueue(source("l", documents("l", 5)), to);
+    const { database, jobs } = queueOf("test", to.store);
+    const run = (sql: string) => database.transaction(async (session) => void (await session.query(sql)));
+    await run(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now'; END $$`);
+    await run(`CREATE TRIGGER refusing BEFORE UPDATE ON ingest_documents FOR EACH ROW EXECUTE FUNCTION refuse()`);
+    await expect(work({ ...to, ...soon })).rejects.toThrow("not now");
+    await run("DROP TRIGGER refusing ON ingest_documents");
+    expect(await database.read((session) => strandedBatches(session, jobs))).toEqual([]);
+    expect((await work({ ...to, ...soon })).documents.added).toBe(5);
+  });
+
+  test("get documents again whose job is gone", async () => {
+    const { to } = await openStore();
+    await enqueue(source("m", documents("m", 40)), to);
+    const { database, jobs } = queueOf("test", to.store);
+    await database.transaction(async (session) => void (await session.query(`DELETE FROM ${jobs}._private_jobs`)));
+    expect((await database.read((session) => strandedBatches(session, jobs))).length).toBe(3);
+    expect((await status({ store: to.store })).documents.waiting).toBe(40);
+    expect(await database.read((session) => strandedBatches(session, jobs))).toEqual([]);
+    expect((await work({ ...to, ...soon })).documents.added).toBe(40);
   });
 
   test("take up what a dead worker had in a few jobs, and not one by one", async () => {

@@ -25,7 +25,7 @@ const entries = existsSync(formats)
   ? z.array(Entry).parse(JSON.parse(readFileSync(join(formats, "manifest.json"), "utf8")))
   : [];
 
-/** What cannot be read, and the words that say so. */
+/** Unreadable files, and the words that say so. */
 const unreadable: Readonly<Record<string, readonly [code: string, reason: string]>> = {
   "pdf/password.pdf": ["unreadable", "is encrypted and opens only with a password"],
   "pdf/fuzzed.pdf": ["unreadable", "is a damaged PDF"],
@@ -75,16 +75,17 @@ function characters(text: string): number {
 
 describe.skipIf(absent !== "")(`files as people have them${absent}`, () => {
   const documents = new Map<string, Document>();
-  /** What the process worked for each document, its threads and the failures before it included. */
+  /** Processor time for each document, including threads and the failures before it. */
   const processorMs = new Map<string, number>();
   const events: RunEvent[] = [];
   const context = createRunContext({ report: (event) => events.push(event) });
   // Documents are named by where their files really are, also where the shared folder is a link.
-  const rootLength = pathToFileURL(realpathSync(formats)).href.length;
+  let rootLength = 0;
   const nameOf = (uri: string) => uri.slice(rootLength + 1);
   const textOf = (file: string) => documents.get(file)!.text;
 
   beforeAll(async () => {
+    rootLength = pathToFileURL(realpathSync(formats)).href.length;
     const source = readFolder(formats, {
       include: ["{pdf,docx,html,txt}/*"],
       exclude: ["**/*.expected.md"],
@@ -112,7 +113,7 @@ describe.skipIf(absent !== "")(`files as people have them${absent}`, () => {
   });
 
   test("no file takes ten seconds of work", () => {
-    // Of the processor: other programs on the machine would make a limit by the clock fail.
+    // Processor time is limited, not time by the clock, which other programs on the machine would lengthen.
     for (const [file, ms] of processorMs) expect.soft(ms, file).toBeLessThan(10_000);
     expect(processorMs.size).toBe(readable.length);
   });

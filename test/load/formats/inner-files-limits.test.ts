@@ -15,6 +15,7 @@ function innerReader() {
     source: "file:///outer.zip",
     signal: new AbortController().signal,
     maxFileBytes: 1e9,
+    archives: { maxUnpackedBytes: 1e9, maxRatio: 100, maxFiles: 100_000 },
     timeoutMs: 1000,
     rows: {},
   }).readInner;
@@ -22,7 +23,7 @@ function innerReader() {
 
 test("what lies in one file is read up to 1 GB in all, to the byte", async () => {
   const readInner = innerReader();
-  // Of a kind that no loader reads, so that nothing but the counting happens, and one array is all of them.
+  // No loader reads this kind, so that nothing but the counting happens, and one array serves for all files.
   const tenth = new Uint8Array(1e8);
   const read = (bytes: Uint8Array) => collect<FileOutcome>(readInner({ name: "a.bin", bytes }));
   for (let count = 0; count < 10; count++) await read(tenth);
@@ -30,18 +31,20 @@ test("what lies in one file is read up to 1 GB in all, to the byte", async () =>
   await expect(read(new Uint8Array(1))).rejects.toMatchObject({
     code: "too-large",
     message:
-      "file:///outer.zip holds more than 1000 MB of files and is read up to a.bin: unpack it, and index the folder",
+      "file:///outer.zip is read up to a.bin, with which it unpacks to 1000000001 bytes, and archives.maxUnpackedBytes is " +
+      "1000000000: raise it if you trust the archive, or unpack it and index the folder",
   });
 });
 
-test("and up to 100,000 files, those of inner archives counted with the others, after which all that was read stays", async () => {
+test("and up to 100,000 files, those of inner archives counted with the others; one that would be too many is not begun", async () => {
   const files: Zippable = {};
   for (let count = 0; count < 60_000; count++) files[`${count}.bin`] = [new Uint8Array(0), { level: 0 }];
   const many = zipSync({ ...files, "a.md": new TextEncoder().encode("Word.") });
   const outer = zipSync({ "1.zip": [many, { level: 0 }], "2.zip": [many, { level: 0 }] });
   const { documents, failures, skipped } = await readAll("outer.zip", outer);
   expect(documents.map(({ uri }) => uri)).toEqual(["outer.zip#1.zip#a.md"]);
-  expect(failures.join()).toMatch(/holds more than 100000 files and is read up to \d+\.bin/);
-  // The two archives and the document are files, too.
-  expect(skipped).toHaveLength(100_000 - 3);
+  expect(failures.join()).toMatch(
+    /2\.zip is not read, since with .* it has 120004 files, and archives\.maxFiles is 100000/,
+  );
+  expect(skipped).toHaveLength(60_000);
 });

@@ -41,7 +41,7 @@ async function load(loader: Loader, path: string, source: string | Uint8Array): 
   return loader({ path, uri: pathToFileURL(path).href, bytes }, signal);
 }
 
-/** What is read of a hostile file is no more than a few times its size. */
+/** Expects the text of a hostile file to be no more than a few times its size. */
 async function expectBounded(loader: Loader, hostile: Readonly<Record<string, string>>) {
   for (const [name, source] of Object.entries(hostile)) {
     const { text } = await load(loader, "/x", source);

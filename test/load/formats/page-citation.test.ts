@@ -16,7 +16,7 @@ test("a citation from a PDF names its page, and one from a table of rows its lin
   onTestFinished(() => kb.close());
   await kb.ingest(readFolder(folder));
 
-  const { hits } = await kb.search("lighthouse of Brindle painted", { mode: "lexical", limit: 1 });
+  const { hits } = await kb.search("lighthouse of Brindle painted", { mode: "lexical", count: 1 });
   expect(hits).toMatchObject([{ line: 3, uri: expect.stringMatching(/facts\.csv#2$/) }]);
 
   const events = await collect(kb.ask("When does the escrow key of the vault expire?"));

@@ -8,7 +8,7 @@ import { createRunContext, type RunEvent } from "../../../src/core/pipeline.js";
 import { collect } from "../../../src/core/stream.js";
 import { openKnowledgeBase } from "../../../src/index.js";
 import { tesseract } from "../../../src/load/formats/recognition/tesseract.js";
-import { textOfPages } from "../../../src/load/formats/recognition/recognized-pages.js";
+import { textOfPages } from "../../../src/load/formats/recognized-pages.js";
 import { readFolder } from "../../../src/load/sources/read-folder.js";
 import { citewell, citewellJson, root, type IndexJson, type SearchJson } from "../../support/citewell.js";
 import { readAll } from "../../support/read-all.js";

@@ -6,13 +6,19 @@ import { readFolder } from "../../../src/load/sources/read-folder.js";
 import { readCsv } from "../../../src/load/formats/rows/csv.js";
 import { readJsonLines } from "../../../src/load/formats/rows/json.js";
 import { readJson } from "../../../src/load/formats/rows/json.js";
-import { mapRow } from "../../../src/load/formats/rows/row-mapping.js";
+import { mapRow } from "../../../src/load/formats/row-mapping.js";
 import type { RowOptions, RowReader } from "../../../src/load/formats/loader.js";
 import { createRunContext } from "../../../src/core/pipeline.js";
 import { collect } from "../../../src/core/stream.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
-const options: RowOptions = { mapping: {}, source: "s", maxRowBytes: 1000, readInner: () => [] as never };
+const options: RowOptions = {
+  mapping: {},
+  source: "s",
+  maxRowBytes: 1000,
+  admit: () => {},
+  readInner: () => [] as never,
+};
 
 /** The outcomes of a file that comes in pieces of a few bytes. */
 async function rowsOf(reader: RowReader, content: string | Uint8Array, given: Partial<RowOptions> = {}) {

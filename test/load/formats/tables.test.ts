@@ -4,6 +4,7 @@ import Database from "better-sqlite3";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { describe, expect, test } from "vitest";
 import { loadSqlite } from "../../../src/load/formats/rows/sqlite-tables.js";
+import { wordsBeyond } from "../../support/share-of-words.js";
 import { readAll } from "../../support/read-all.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
@@ -81,6 +82,8 @@ describe("a Parquet file", () => {
       for (const bytes of [whole.subarray(0, at), changed]) {
         const { documents, failures } = await readAll("p.parquet", bytes, { timeoutMs: 2000 });
         expect(documents.length + failures.length).toBeGreaterThan(0);
+        // A file that is cut has lost its directory, which stands at its end.
+        if (bytes.length < whole.length) expect(documents).toEqual([]);
       }
     }
     expect((await readAll("p.parquet", "words")).failures).toEqual([
@@ -143,14 +146,23 @@ describe("a SQLite file", () => {
 
   test("cut or changed anywhere ends as a failure or a part of it; another file says that it is none", async () => {
     const whole = sqlite(...tables.slice(0, 4));
+    const load = async (bytes: Uint8Array) =>
+      loadSqlite({ path: "p.db", uri: "file:///p.db", bytes }, new AbortController().signal);
+    const { text } = await load(whole);
+    let failures = 0;
     for (let at = 16; at < whole.length; at += 211) {
       const changed = Buffer.from(whole);
       changed.fill(0xff, at, at + 8);
       for (const bytes of [whole.subarray(0, at), changed]) {
-        const load = async () => loadSqlite({ path: "p.db", uri: "file:///p.db", bytes }, new AbortController().signal);
-        await load().catch((error: Error) => expect(error.message).toContain("is a damaged SQLite file"));
+        const part = await load(bytes).catch((error: Error) => {
+          expect(error.message).toContain("is a damaged SQLite file");
+          failures++;
+          return { text: "" };
+        });
+        if (bytes !== changed) expect(wordsBeyond(part.text, text), `of ${at} bytes`).toEqual([]);
       }
     }
+    expect(failures).toBeGreaterThan(0);
     expect((await readAll("p.db", "words")).failures).toEqual([
       expect.stringContaining("is no SQLite file, or is encrypted"),
     ]);

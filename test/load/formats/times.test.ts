@@ -17,7 +17,7 @@ test("what was said in a recording is found and cited with the time at which it 
   await writeFile(join(folder, "talk.vtt"), talk);
   const kb = await openKnowledgeBase({ path: join(folder, "store") });
   await kb.ingest(readFolder(folder, { include: ["*.vtt"] }));
-  const { hits } = await kb.search("When does the harbour bridge open?", { limit: 1 });
+  const { hits } = await kb.search("When does the harbour bridge open?", { count: 1 });
   const { citations } = await collectAnswer(kb.ask("When does the harbour bridge open?"));
   const document = await kb.store.document(hits[0]!.uri);
   await kb.close();

@@ -48,7 +48,9 @@ test("values that JSON cannot hold are refused, and so is metadata that is no ob
   const since = { since: new Date(0) } as unknown as Metadata;
   expect(() => readFolder(".", { metadata: since })).toThrow("metadata.since: must be a JSON value");
   expect(() => readFile("a.md", { metadata: { year: NaN } })).toThrow("metadata.year: must be a JSON value");
-  expect(() => readUrl("https://a.example/", { metadata: ["a"] as unknown as Metadata })).toThrow(/metadata: .*record/);
+  expect(() => readUrl("https://a.example/", { metadata: ["a"] as unknown as Metadata })).toThrow(
+    'metadata: must be an object such as { tenant: "a" }, or a function of the file',
+  );
 });
 
 test("a run with other metadata updates files that have not changed, also back to none, and embeds nothing", async () => {

@@ -13,7 +13,7 @@ import { temporaryFolder } from "../../support/temporary-folder.js";
 
 interface Seen {
   readonly read: readonly string[];
-  /** Of the uris that were asked about. */
+  /** The uris, among those asked about, that are gone. */
   readonly gone: readonly string[];
 }
 

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { answerText } from "../../../src/local/engines/chat/answer-text.js";
-import { proseSentences } from "../../../src/local/engines/chat/plain-text.js";
-import { chooseStatements } from "../../../src/local/engines/chat/statements/statement-choice.js";
-import { statements, type Statement } from "../../../src/local/engines/chat/statements/statements.js";
-import { definitionOf } from "../../../src/local/engines/definition.js";
+import { choosePassages } from "../../../src/local/engines/chat/passages/choose-passages.js";
+import { quotationText } from "../../../src/local/engines/chat/passages/quotation.js";
+import { textOf, unitsOf } from "../../../src/local/engines/chat/passages/units.js";
+import { proseSentences } from "../../../src/text/blocks/plain-text.js";
+import { definitionOf } from "../../../src/text/words/definition.js";
 
-function read(text: string): readonly Statement[] {
-  return statements({ number: 1, title: "", text });
+function read(text: string) {
+  return unitsOf([{ number: 1, text }]);
 }
 
 function chosen(question: string, text: string): readonly string[] {
-  return chooseStatements(question, read(text)).map(({ text: one, passage }) => passage ?? one);
+  return choosePassages(question, [{ number: 1, text }]).map(quotationText);
 }
 
 describe("a note in a block quote", () => {
@@ -19,7 +19,7 @@ describe("a note in a block quote", () => {
     "> your site. Ask first.\n>\n> - Managed sites like\n>   the [Esk](https://esk.test) have one.\n> - Others do not.\n";
 
   test("keeps its sentences whole where its lines wrap, and its items apart", () => {
-    const texts = read(note).map(({ text }) => text.replaceAll(/\s*\n[\s>]*/g, " "));
+    const texts = read(note).map((unit) => textOf(unit).replaceAll(/\s*\n[\s>]*/g, " "));
     expect(texts).toEqual([
       "Pumps only run in sheds.",
       "> The pump needs a [pressure server](https://pump.test/) running on your site.",
@@ -29,19 +29,16 @@ describe("a note in a block quote", () => {
     ]);
   });
 
-  test("is cited as one sentence", () => {
-    const [, sentence] = read(note);
-    expect(answerText([sentence!], "number")).toBe("The pump needs a pressure server running on your site. [1]");
-  });
-
-  test("joins no sentence across the line that names it", () => {
-    expect(read(note)[1]?.joint).toBeUndefined();
-  });
-
   test("has lines that are no sentence of the one before", () => {
     const lines = (text: string) => proseSentences(text).map(({ start, end }) => text.slice(start, end));
-    const apart = ["> Pumps\n> 1. One", "> Pumps:\n> one", "> Pumps run.\n> One", "Pumps\n> one", "> Pumps\n> # One"];
-    expect(apart.map((text) => lines(text).length)).toEqual([2, 2, 2, 2, 2]);
+    const separate = [
+      "> Pumps\n> 1. One",
+      "> Pumps:\n> one",
+      "> Pumps run.\n> One",
+      "Pumps\n> one",
+      "> Pumps\n> # One",
+    ];
+    expect(separate.map((text) => lines(text).length)).toEqual([2, 2, 2, 2, 2]);
     expect(lines("> Pumps\n> run. One\n> more")).toEqual(["> Pumps\n> run.", "One\n> more"]);
   });
 });
@@ -68,20 +65,14 @@ test("a long list leaves room for the sentence behind it", () => {
     "The club lends single pump layers for these sites:\n\n- Esk\n- Hollberg\n- Quenby\n- Zephyr\n\n" +
     "They can be had in spring. These layers do not include the meter, which you have to bring.";
   const answer = chosen("Do the single pump layers for the sites include the meter?", page);
-  expect(answer[0]).toContain("lends single pump layers");
   expect(answer.join("\n")).toContain("do not include");
 });
 
-test("a paragraph that is a command is code, with the sentence that leads up to it", () => {
+test("a paragraph that is a command is quoted with the sentence that leads up to it", () => {
   const page =
     "You can check the state of the pump by running\n\n`pumpctl get state -n <your_site>`\n\nIt takes a while.";
-  const [lead, command] = read(page);
-  expect(command).toMatchObject({ kind: "code", text: "pumpctl get state -n <your_site>" });
-  expect(chooseStatements("Which command checks the state of the pump?", read(page)).slice(0, 2)).toEqual([
-    lead,
-    command,
-  ]);
-  expect(read("`pump`\n\n`a b` and `c d`").map(({ kind }) => kind)).toEqual(["prose", "prose"]);
+  const [first] = chosen("Which command checks the state of the pump?", page);
+  expect(first).toContain("You can check the state of the pump by running\n\n`pumpctl get state -n <your_site>`");
 });
 
 test("an aside defines a thing less surely than a sentence that begins with it", () => {

@@ -41,12 +41,12 @@ describe("lexical rerank", () => {
     lexicalRerank().score(query, documents, { model, signal, maxChunksPerDocument, overlapTokens });
 
   test("adjacent query words score higher than the same words far apart", async () => {
-    const [together = 0, apart = 0, none] = await score("batch processor", [
+    const [adjacent = 0, distant = 0, none] = await score("batch processor", [
       "the batch processor of this pipeline has a queue and a timer",
       "the processor of this pipeline has a queue, a timer and a batch",
       "the pipeline has a queue",
     ]);
-    expect(together).toBeGreaterThan(apart);
+    expect(adjacent).toBeGreaterThan(distant);
     expect(none).toBe(0);
   });
 
@@ -95,6 +95,15 @@ describe("lexical rerank", () => {
     ]);
     expect(same).toBeGreaterThan(longer);
     expect(longer).toBeGreaterThan(none);
+  });
+
+  test("a line of # and signs without words, such as a comment in code, is no heading and leaves the score a number", async () => {
+    const body = "The batch processor waits.";
+    const [signs, none] = await score("batch processor", [
+      `Guide > Batch\n\n${body}\n# >>> ---\n`,
+      `Guide > Batch\n\n${body}\n>>> ---\n`,
+    ]);
+    expect(signs).toBe(none);
   });
 
   test.each([

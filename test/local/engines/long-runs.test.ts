@@ -1,7 +1,9 @@
+// In test:all alone: it reads passages of growing length for every kind of run, for 18 s.
 import { expect, test } from "vitest";
-import { answerText, quotable } from "../../../src/local/engines/chat/answer-text.js";
-import { plainText, withoutMachineLines } from "../../../src/local/engines/chat/plain-text.js";
-import { identifiersIn } from "../../../src/local/engines/chat/question/wanted.js";
+import { answerText } from "../../../src/local/engines/chat/answer-text.js";
+import { identifiersIn } from "../../../src/local/engines/chat/passages/asked-kinds.js";
+import { choosePassages } from "../../../src/local/engines/chat/passages/choose-passages.js";
+import { plainText } from "../../../src/text/blocks/plain-text.js";
 
 /** Bits that documents repeat, or somebody could, so often that steps by the square of the length would stop the service. */
 const bits = [
@@ -34,20 +36,10 @@ test.each(bits)("a passage with a long run of %j is read in steps that grow with
   const run = bit.repeat(Math.ceil(100_000 / bit.length));
   const text = `Keys expire after${run} 90 days.`;
   expect(plainText(text)).toContain("days");
-  expect(withoutMachineLines(text)).toContain("days");
-  expect(quotable(text).length).toBeLessThanOrEqual(800);
-  for (const kind of ["prose", "code"] as const) {
-    const statement = {
-      kind,
-      source: 1,
-      text,
-      passage: text,
-      context: "",
-      heading: "",
-      opens: false,
-      joint: "",
-    } as const;
-    expect(answerText([statement], "quote")).toContain("90 days");
+  const question = "When do keys expire?";
+  for (const source of [text, `\`\`\`\n${text}\n\`\`\``, `- ${text}`, `| a |\n| - |\n| ${text} |`, `key\n: ${text}`]) {
+    const chosen = choosePassages(question, [{ number: 1, text: source }]);
+    expect(answerText(chosen, question, "quote").length).toBeLessThan(16_000);
   }
   expect(identifiersIn(`${run} maxTokens`)).toContain("maxTokens");
 });
@@ -56,10 +48,6 @@ test("what is read by bounded patterns is read as before", () => {
   expect(plainText("# Keys {#keys}\n\n**Keys** __expire__ {#a} after  90 days.")).toBe(
     "Keys Keys expire after 90 days.",
   );
-  expect(quotable("> - Keys last 90 days. | \\")).toBe("Keys last 90 days.");
-  expect(quotable("## Keys last 90 days.")).toBe("Keys last 90 days.");
-  expect(quotable("#P is a class of keys.")).toBe("#P is a class of keys.");
-  expect(quotable("https://example.org/a/long/address/of/a/page\nKeys last.")).toBe("Keys last.");
   expect(identifiersIn("Is _maxTokens or max_tokens or `-x` set in server.listenPort?")).toEqual([
     "-x",
     "_maxTokens",

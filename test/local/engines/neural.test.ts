@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { describeFolderModel, modelsIn } from "../../../src/local/engines/neural/model-folder.js";
+import { describeFolderModel, modelsIn } from "../../../src/local/engines/model-folder.js";
 import { openKnowledgeBase } from "../../../src/knowledge-base/open.js";
 import { startLocalService } from "../../../src/local/service.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";

@@ -1,3 +1,4 @@
+// In test:all alone: it waits for slow readers, for 18 s.
 import { once } from "node:events";
 import { Agent, createServer, get, type IncomingMessage } from "node:http";
 import { connect, type AddressInfo } from "node:net";

@@ -1,3 +1,4 @@
+// In test:all alone: it sends a thousand random requests, for 12 s.
 import { request as send } from "node:http";
 import { expect, test } from "vitest";
 import { fuzzRequests, type FuzzRequest } from "../../../benchmarks/proofs/fuzz-requests.js";

@@ -1,3 +1,4 @@
+// In test:all alone: it sends hundreds of random requests, for 6 s.
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startLocalService, type LocalService } from "../../../src/local/service.js";

@@ -1,3 +1,4 @@
+// In test:all alone: it sends thousands of random requests, for 11 s.
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startLocalService, type LocalService } from "../../../src/local/service.js";
@@ -96,11 +97,18 @@ test.each<[string, fc.Arbitrary<object>]>([
   expect(answered).toBeGreaterThan(5);
 });
 
-test("values of any depth are taken where a field is free-form", async () => {
-  const nested = `${'{"type":'.repeat(5000)}"object"${"}".repeat(5000)}`;
+test("values of up to a hundred levels are taken where a field is free-form, deeper ones are a 400", async () => {
+  const deep = (levels: number) => `${'{"type":'.repeat(levels)}"object"${"}".repeat(levels)}`;
   const start = '{"model":"citewell/local-extractive","messages":[{"role":"user","content":"Hello"}]';
-  const format = `"response_format":{"type":"json_schema","json_schema":{"schema":${nested}}}`;
-  for (const field of [`"metadata":{"a":${nested}}`, `"unknown":${nested}`, format]) {
-    expect(await post(service, "/v1/chat/completions", `${start},${field}}`)).toMatchObject({ status: 200 });
+  for (const [levels, status] of [
+    [90, 200],
+    [5000, 400],
+  ] as const) {
+    const nested = deep(levels);
+    const format = `"response_format":{"type":"json_schema","json_schema":{"schema":${nested}}}`;
+    const tools = `"tools":[{"type":"function","function":{"name":"f","parameters":${nested}}}]`;
+    for (const field of [`"metadata":{"a":${nested}}`, `"unknown":${nested}`, format, tools]) {
+      expect(await post(service, "/v1/chat/completions", `${start},${field}}`)).toMatchObject({ status });
+    }
   }
 });

@@ -1,3 +1,4 @@
+// In test:all alone: it kills and restarts the service as a process, for 11 s.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFile, truncate, writeFile } from "node:fs/promises";

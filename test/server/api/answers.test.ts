@@ -1,13 +1,18 @@
+// In test:all alone: it opens a knowledge base and a server for each case, for 21 s.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { tool } from "../../../src/core/tool.js";
 import type { WireEvent } from "../../../src/server/api/wire.js";
+import { standInNotices } from "../../../src/text/prompt/stand-in-notice.js";
 import { inEachHome } from "../../support/conversation-homes.js";
 import { eventsOf, served } from "../../support/served.js";
 
 const keys = { uri: "keys", title: "Keys", text: "API keys expire after 90 days. Ada renews them." };
 const locks = { uri: "locks", title: "Locks", text: "Locks rust in winter. Bob oils them in spring." };
 const documents = [keys, locks];
+/** The only passage that answers, and the reply that quotes it below the title of its document. */
+const passage = keys.text;
+const answer = `${standInNotices.english}\n\n**Keys**\n\n${passage} [1]`;
 const slow = { eventDelayMs: 40 };
 
 const textOf = (events: readonly WireEvent[]) =>
@@ -23,19 +28,18 @@ inEachHome((home) => {
       const end = first.at(-1);
       expect(end).toMatchObject({
         type: "finish",
-        text: "API keys expire after 90 days. [1]",
+        text: answer,
         answered: true,
-        citations: [
-          { number: 1, uri: "keys", start: 0, end: 30, quote: "API keys expire after 90 days.", supported: true },
-        ],
+        remarks: [],
+        citations: [{ number: 1, uri: "keys", start: 0, end: passage.length, quote: passage, supported: true }],
         waiting: [],
       });
-      expect(textOf(first)).toBe("API keys expire after 90 days. [1]");
+      expect(textOf(first)).toBe(answer);
       await events(`/api/conversations/${id}/questions`, { question: "Who renews the API keys?" });
       const whole = await json("GET", `/api/conversations/${id}`);
       expect(whole).toMatchObject({ id, title: "When do API keys expire?", exchanges: 2, running: false });
       expect(whole.history).toMatchObject([
-        { position: 1, answer: { text: "API keys expire after 90 days. [1]", stopped: false } },
+        { position: 1, answer: { text: answer, stopped: false } },
         { position: 2, question: "Who renews the API keys?" },
       ]);
       expect(await json("GET", "/api/conversations")).toMatchObject({ conversations: [{ id, exchanges: 2 }] });
@@ -44,6 +48,17 @@ inEachHome((home) => {
       expect(await json("GET", `/api/conversations/${id}`, undefined, 404)).toMatchObject({
         error: { code: "not-found" },
       });
+    });
+
+    test("keeps what is nearest to a declined question", async () => {
+      const { events, json } = await served(documents, {}, { path: await home.newPlace() });
+      const said = await events("/api/conversations", {
+        question: "Which comets does the observatory in Quenby watch?",
+      });
+      const { nearest } = said.at(-1) as { nearest?: object };
+      expect(nearest).toMatchObject({ headings: expect.arrayContaining(["Keys", "Locks"]) });
+      const { history } = await json("GET", `/api/conversations/${(said[0] as { id: string }).id}`);
+      expect(history).toMatchObject([{ answer: { nearest } }]);
     });
 
     test("is asked another question in the place of one, in a conversation of its own", async () => {
@@ -139,7 +154,7 @@ describe("an answer that is being made", () => {
     const followed: WireEvent[] = [];
     for await (const event of eventsOf(await send("GET", `/api/conversations/${id}/events`))) followed.push(event);
     expect(followed.slice(0, seen.length)).toEqual(seen);
-    expect(followed.at(-1)).toMatchObject({ type: "finish", text: "API keys expire after 90 days. [1]" });
+    expect(followed.at(-1)).toMatchObject({ type: "finish", text: answer });
     const rest: WireEvent[] = [];
     const after = `/api/conversations/${id}/events?after=${seen.length - 1}`;
     for await (const event of eventsOf(await send("GET", after))) rest.push(event);
@@ -208,6 +223,23 @@ test("more answers at once than are allowed are refused, with the time to wait",
   await third.body!.cancel();
 });
 
+test("an answer over HTTP says which words were corrected to find its passages", async () => {
+  const { events } = await served(documents);
+  const retrieved = (question: string) =>
+    events("/api/ask", { question }).then((all) => all.find(({ type }) => type === "retrieved"));
+  expect(await retrieved("When do locks russt?")).toMatchObject({ searchedFor: "When do locks rust?" });
+  expect(await retrieved("When do locks rust?")).not.toHaveProperty("searchedFor");
+});
+
+test("a search over HTTP says which words it corrected, and leaves them where asked to", async () => {
+  const { json } = await served(documents);
+  const search = (more: object = {}) => json("POST", "/api/search", { question: "wintre", mode: "lexical", ...more });
+  expect(await search()).toMatchObject({ searchedFor: "winter", passages: [{ uri: "locks" }] });
+  const plain = await search({ correct: false });
+  expect(plain).toMatchObject({ passages: [] });
+  expect(plain).not.toHaveProperty("searchedFor");
+});
+
 test.each([
   ["/api/ask", {}, /question/],
   ["/api/ask", { question: " " }, /must not be blank/],
@@ -217,11 +249,31 @@ test.each([
   ["/api/search", "no json", /not valid JSON/],
   ["/api/search", "[1]", /must be a JSON object/],
 ])("POST %s refuses %j in one line", async (path, body, message) => {
-  const { json, events } = await served(documents);
-  const refused = path === "/api/ask" && JSON.stringify(body).includes("tenant");
-  const error = refused
-    ? ((await events(path, body)).at(-1) as Extract<WireEvent, { type: "error" }>).error
-    : (await json("POST", path, body, 400)).error;
+  const { json } = await served(documents);
+  const { error } = await json("POST", path, body, 400);
   expect(error.message).toMatch(message);
   expect(error.message).not.toContain("\n");
+});
+
+test("a question is told to be taken before its search, and its answer comes after", async () => {
+  const { events } = await served([{ uri: "keys", text: "API keys expire after 90 days." }]);
+  const types = (await events("/api/ask", { question: "When do API keys expire?" })).map(({ type }) => type);
+  expect(types.slice(0, 2)).toEqual(["searching", "retrieved"]);
+  expect(types.at(-1)).toBe("finish");
+});
+
+test("conversations are listed a page at a time, the one with the last question first", async () => {
+  const { json, events } = await served([{ uri: "keys", text: "API keys expire after 90 days." }]);
+  const questions = ["When do API keys expire?", "Do API keys expire?", "What expires?"];
+  for (const question of questions) await events("/api/conversations", { question });
+  const titles = async (query: string) => {
+    const { conversations, total } = await json("GET", `/api/conversations${query}`);
+    return [conversations.map(({ title }) => title), total];
+  };
+  const [all] = await titles("");
+  expect([...(all as string[])].toSorted()).toEqual([...questions].toSorted());
+  expect(await titles("?limit=2")).toEqual([(all as string[]).slice(0, 2), 3]);
+  expect(await titles("?limit=2&offset=2")).toEqual([(all as string[]).slice(2), 3]);
+  expect(await titles("?offset=7")).toEqual([[], 3]);
+  await json("GET", "/api/conversations?limit=1001", undefined, 400);
 });

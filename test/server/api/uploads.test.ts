@@ -1,9 +1,11 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { Role } from "../../../src/server/access.js";
 import type { WireUpload } from "../../../src/server/api/wire.js";
 import { createServer } from "../../../src/server/create-server.js";
 import { clientOf, type Client, served } from "../../support/served.js";
+import { scannedPdf } from "../../support/scanned-pdf.js";
 import { tinyPdf } from "../../support/tiny-pdf.js";
 
 const uploading = (folder: string) => ({ uploads: { folder: join(folder, "uploads"), maxBytes: 100_000 } });
@@ -32,6 +34,18 @@ test("an uploaded file is answered from, and deleted with its document", async (
   await json("DELETE", "/api/uploads/opening%20hours.pdf", undefined, 204);
   expect(await kb.documents()).toEqual([]);
   expect(await readdir(join(folder, "uploads/all"))).toEqual([]);
+});
+
+test("a scan is answered with what can be done by who has uploaded it, and not by who starts the server", async () => {
+  const client = await served([], uploading);
+  await client.send("PUT", "/api/uploads/scan.pdf", Uint8Array.from(scannedPdf([{}, {}])));
+  const [scan] = await settled(client);
+  expect(scan).toMatchObject({
+    name: "scan.pdf",
+    state: "failed",
+    error: expect.stringMatching(/^scan\.pdf .*a scan/) as string,
+  });
+  expect(scan!.error).not.toMatch(/--ocr|recognizer|file:/);
 });
 
 test("a file of the same name takes the place of the one before", async () => {
@@ -84,7 +98,7 @@ test("a file that was not finished is indexed when the server starts anew", asyn
   const client = await served([], uploading);
   await client.send("PUT", "/api/uploads/hours.md", "The vault opens at nine.");
   await settled(client);
-  // As after a kill between the upload and its end.
+  // Recreates the state after a kill between the upload and its end.
   await client.kb.deleteDocuments(["upload:all/hours.md"]);
   const again = await createServer(client.kb, uploading(client.folder));
   onTestFinished(again.close);
@@ -96,7 +110,7 @@ test("a file whose new version was not read before a crash is read by the next p
   const client = await served([], uploading);
   await client.send("PUT", "/api/uploads/hours.md", "The vault opens at nine.");
   await settled(client);
-  // As after a kill between the upload and its reading.
+  // Recreates the state after a kill between the upload and its reading.
   const folder = join(client.folder, "uploads/all");
   await writeFile(join(folder, ".queued-hours.md"), "");
   await writeFile(join(folder, "hours.md"), "The vault opens at ten.");
@@ -110,7 +124,7 @@ test("a file whose new version was not read before a crash is read by the next p
 describe("of tenants", () => {
   const access = (request: Request) => {
     const tenant = request.headers.get("x-tenant")!;
-    return { filter: { metadata: { tenant } }, metadata: { tenant }, mayWrite: true };
+    return { filter: { metadata: { tenant } }, metadata: { tenant }, role: "manage" as const };
   };
 
   test("files of one name are two documents, and each sees its own", async () => {
@@ -126,10 +140,28 @@ describe("of tenants", () => {
     expect(await north.json("GET", "/api/documents")).toMatchObject({ total: 0 });
   });
 
+  test("who may add files replaces and deletes none", async () => {
+    const roleOf = (request: Request) => ({ role: request.headers.get("x-role") as Role });
+    const client = await served([], (folder) => ({ ...uploading(folder), access: roleOf }));
+    const [ask, add, manage] = (["ask", "add", "manage"] as const).map((role) => client.as({ "x-role": role }));
+    expect((await ask!.send("PUT", "/api/uploads/hours.md", "The vault opens at one.")).status).toBe(403);
+    expect((await add!.send("PUT", "/api/uploads/hours.md", "The vault opens at nine.")).status).toBe(202);
+    expect(await settled(add!)).toMatchObject([{ state: "done" }]);
+    const replaced = await add!.json("PUT", "/api/uploads/hours.md", "The vault opens at ten.", 403);
+    expect(replaced.error).toMatchObject({ code: "forbidden", message: expect.stringContaining("replaces") as string });
+    expect((await add!.send("DELETE", "/api/uploads/hours.md")).status).toBe(403);
+    expect((await add!.send("DELETE", "/api/documents?uri=upload:all/hours.md")).status).toBe(403);
+    expect((await client.kb.document("upload:all/hours.md"))!.text).toBe("The vault opens at nine.");
+    expect((await manage!.send("PUT", "/api/uploads/hours.md", "The vault opens at ten.")).status).toBe(202);
+    await settled(manage!);
+    expect((await manage!.send("DELETE", "/api/uploads/hours.md")).status).toBe(204);
+    expect(await client.kb.documents()).toEqual([]);
+  });
+
   test("without metadata of their own, or the right to write, upload nothing", async () => {
     const blind = await served([], (folder) => ({
       ...uploading(folder),
-      access: () => ({ filter: { metadata: { tenant: "north" } }, mayWrite: true }),
+      access: () => ({ filter: { metadata: { tenant: "north" } }, role: "manage" }),
     }));
     expect(await blind.json("GET", "/api/status")).not.toHaveProperty("uploads");
     expect(await blind.json("PUT", "/api/uploads/hours.md", "text", 403)).toBeDefined();
@@ -140,7 +172,7 @@ describe("of tenants", () => {
   test("a file that its own tenant could not see is taken out again, and says so", async () => {
     const client = await served([], (folder) => ({
       ...uploading(folder),
-      access: () => ({ filter: { metadata: { tenant: "north" } }, metadata: { tenant: "south" }, mayWrite: true }),
+      access: () => ({ filter: { metadata: { tenant: "north" } }, metadata: { tenant: "south" }, role: "manage" }),
     }));
     await client.send("PUT", "/api/uploads/hours.md", "The vault opens at nine.");
     expect(await settled(client)).toMatchObject([

@@ -154,7 +154,7 @@ describe("a request that should not be answered", () => {
 
   test("is refused for the name that it came by, and for the page that it came from", async () => {
     const url = await serve({ hosts: ["127.0.0.1", "docs.example.com"], origins: ["https://app.example.com"] });
-    // What is let through is found to be no message.
+    // An admitted request is then refused, since it holds no message.
     expect(await statusOf(url, {})).toBe(400);
     expect(await statusOf(url, { host: "docs.example.com" })).toBe(400);
     expect(await statusOf(url, { origin: "https://app.example.com" })).toBe(400);

@@ -69,7 +69,7 @@ interface Part {
   readonly page?: number;
 }
 
-/** What the tools return as data: read_source a part, search passages. */
+/** Structured content of the tools: a part from read_source, passages from search. */
 interface Structured extends Part {
   readonly passages: readonly (Part & { readonly uri: string })[];
   readonly leftOut: number;

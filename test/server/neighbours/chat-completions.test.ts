@@ -1,3 +1,4 @@
+import { standInNotices } from "../../../src/text/prompt/stand-in-notice.js";
 import OpenAI from "openai";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createTransport } from "citewell";
@@ -31,8 +32,9 @@ describe("OpenAI's client, unmodified", () => {
     expect({ model, finish_reason, content: message.content }).toEqual({
       model: "citewell",
       finish_reason: "stop",
-      content: "API keys expire after 90 days. [1]",
+      content: expect.stringContaining("API keys expire after 90 days.") as string,
     });
+    expect(message.content).toContain(standInNotices.english);
     const [annotation] = (message as Annotated).annotations!;
     expect(annotation).toMatchObject({ type: "url_citation", url_citation: { url: documents[0]!.uri, title: "Keys" } });
     const { start_index: start, end_index: end } = annotation!.url_citation;
@@ -59,8 +61,10 @@ describe("OpenAI's client, unmodified", () => {
       reason ??= choice?.finish_reason;
       usage = chunk.usage ?? usage;
     }
-    expect(content).toBe("API keys expire after 90 days. [1]");
-    expect(annotations).toMatchObject([{ url_citation: { start_index: 31, end_index: 34 } }]);
+    expect(content).toMatch(/API keys expire after 90 days\..* \[1\]$/);
+    expect(annotations).toMatchObject([
+      { url_citation: { start_index: content.length - 3, end_index: content.length } },
+    ]);
     expect(reason).toBe("stop");
     expect(usage).toMatchObject({ prompt_tokens: expect.any(Number) as number });
   });
@@ -68,7 +72,7 @@ describe("OpenAI's client, unmodified", () => {
   test("asks a follow-up with the messages before it", async () => {
     const { openai } = await client();
     const { choices } = await openai.chat.completions.create({
-      model: "anything",
+      model: "citewell",
       messages: [
         { role: "system", content: "Answer in one sentence." },
         question,
@@ -83,7 +87,13 @@ describe("OpenAI's client, unmodified", () => {
     const { openai } = await client();
     expect((await openai.models.list()).data.map(({ id }) => id)).toEqual(["citewell"]);
     expect(await openai.models.retrieve("citewell")).toMatchObject({ id: "citewell", object: "model" });
-    await expect(openai.models.retrieve("other")).rejects.toMatchObject({ status: 404, code: "no-path" });
+    const unknown = { status: 404, code: "model_not_found" };
+    await expect(openai.models.retrieve("other")).rejects.toMatchObject(unknown);
+    const messages = [question];
+    await expect(openai.chat.completions.create({ model: "gpt-9", messages })).rejects.toMatchObject(unknown);
+    await expect(openai.chat.completions.create({ model: "gpt-9", messages, stream: true })).rejects.toMatchObject(
+      unknown,
+    );
   });
 
   test("is told which fields had no effect", async () => {
@@ -183,7 +193,7 @@ describe("OpenAI's client, unmodified", () => {
     expect((await ask("key-of-south")).choices[0]!.message.content).toContain("API keys of south");
     await expect(ask("other")).rejects.toMatchObject({
       status: 401,
-      message: expect.stringContaining("token is needed") as string,
+      message: expect.stringContaining("does not know who you are") as string,
     });
   });
 });

@@ -97,7 +97,7 @@ describe.skipIf(isChromiumMissing)("the collection on the page", () => {
   test("loses a document that is deleted, after a question, and only where the caller may write", async () => {
     const { url, kb } = await served(documents, (folder) => ({
       ...uploading(folder),
-      access: (request) => ({ mayWrite: request.headers.get("cookie")?.includes("writes") === true }),
+      access: (request) => ({ role: request.headers.get("cookie")?.includes("writes") ? "manage" : "ask" }),
     }));
     const reading = await open(`${url}/#/documents`);
     await reading.page.locator(".document").first().waitFor();

@@ -109,6 +109,16 @@ describe("an excerpt", () => {
     ]);
   });
 
+  test("shows the rest of the sentence beside the highlighted words", () => {
+    const whole = "Hello. The plan is free only for students. Bye.";
+    expect(piecesOf({ text: whole, from: 0, pages: [] }, { start: 7, end: 23 }, { start: 7, end: 42 })).toEqual([
+      { kind: "text", text: "Hello. ", at: 0 },
+      { kind: "highlight", text: "The plan is free", at: 7 },
+      { kind: "sentence", text: " only for students.", at: 23 },
+      { kind: "text", text: " Bye.", at: 42 },
+    ]);
+  });
+
   test("is whole without anything to highlight, and when that lies outside of it", () => {
     expect(piecesOf({ text, from: 0, pages: [] }, { start: 0, end: 0 })).toEqual([{ kind: "text", text, at: 0 }]);
     expect(piecesOf({ text, from: 100, pages: [] }, { start: 10, end: 20 })).toEqual([{ kind: "text", text, at: 100 }]);
@@ -131,6 +141,12 @@ describe("what is known of an answer", () => {
     const refused = applyEvent(running, { type: "approval", id: "c", name: "mail", approved: false });
     const told = applyEvent(refused, { type: "tool-result", id: "c", name: "mail", error: "refused" });
     expect(told.steps).toMatchObject([{ id: "c", state: "refused" }]);
+  });
+
+  test("a question whose words were corrected is shown as it was searched for", () => {
+    const retrieved = { type: "retrieved" as const, passages: [] };
+    expect(applyEvent(beginAnswer(), { ...retrieved, searchedFor: "rust" }).searchedFor).toBe("rust");
+    expect(applyEvent(beginAnswer(), retrieved).searchedFor).toBeUndefined();
   });
 
   test("an event of a kind that the page does not know changes nothing", () => {

@@ -1,3 +1,4 @@
+// In test:all alone: it breaks a stream at each of its bytes, for 7 s.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";

@@ -80,15 +80,18 @@ describe("an answer", () => {
 
   test("has warnings for unbacked claims and for a reply that was cut off", async () => {
     const reply = 'They cost nine euros each [1: "nine euros"]. They are blue and round. See [4].';
-    const { warnings, citations } = await collectAnswer(
+    const { text, warnings, citations, remarks } = await collectAnswer(
       await eventsOf(answer(scriptedModel([[say(reply), finish("length")]])), retrieved([keys])),
     );
     expect(citations).toMatchObject([{ supported: false, support: "missing", quote: "nine euros", start: 0, end: 50 }]);
     expect(warnings).toEqual([
       "The answer cites source 4; there are 1 sources",
       "The answer was cut off at its length limit, after 3 tokens",
-      "Not found in the source it cites: They cost nine euros each.",
-      "Without a citation: They are blue and round.",
+      "1 quotation is not in the source that it names; 1 sentence cites no source",
+    ]);
+    expect(remarks.map(({ start, end, reason }) => [text.slice(start, end), reason])).toEqual([
+      ["They cost nine euros each [1].", "missing"],
+      ["They are blue and round.", "uncited"],
     ]);
   });
 
@@ -96,13 +99,13 @@ describe("an answer", () => {
     const reply = 'Hello there, I can answer questions about your documents. They cost nine euros [1: "nine euros"].';
     const model = scriptedModel([[say(reply), finish()]]);
     const { warnings } = await collectAnswer(await eventsOf(answer(model), retrieved([keys], { question: "Hello!" })));
-    expect(warnings).toEqual(["Not found in the source it cites: They cost nine euros."]);
+    expect(warnings).toEqual(["1 quotation is not in the source that it names"]);
   });
 
   test("that abstains is not marked as answered, and its sentence needs no citation", async () => {
     const model = scriptedModel([[say(abstentions.english), finish()]]);
     const whole = await collectAnswer(await eventsOf(answer(model), retrieved([keys])));
-    expect(whole).toMatchObject({ answered: false, warnings: [], hits: [keys] });
+    expect(whole).toMatchObject({ answered: false, warnings: [], remarks: [], hits: [keys] });
   });
 
   test.each([
@@ -291,7 +294,8 @@ describe("a failure is the last event", () => {
   test("is thrown unchanged by collectAnswer", async () => {
     const error = new Error("so");
     await expect(collectAnswer([{ type: "error", error }])).rejects.toBe(error);
-    await expect(collectAnswer([])).rejects.toMatchObject({ code: "truncated" });
+    const cut: AnswerEvent[] = [{ type: "text-delta", text: "Keys last" }];
+    await expect(collectAnswer(cut)).rejects.toMatchObject({ code: "truncated" });
   });
 });
 

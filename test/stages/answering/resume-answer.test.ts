@@ -180,3 +180,82 @@ test("an answer that was aborted before it began decides nothing", async () => {
   expect(await events).toMatchObject([{ type: "error", error: reason }]);
   expect([kept.size, written]).toEqual([0, []]);
 });
+
+test("an approver who changes the arguments that it is shown changes nothing about the call", async () => {
+  const asks: Script = [call("write", { text: "a" }, "c1"), finish("tool-calls")];
+  const { write, written } = writer();
+  const approve = ({ input }: ApprovalRequest) => {
+    (input as { text: string }).text = "everything";
+    return true;
+  };
+  await eventsOf(
+    answer(scriptedModel([asks, [say("Done."), finish()]]), { tools: [write], approve }),
+    retrieved([keys]),
+  );
+  expect(written).toEqual(["a"]);
+});
+
+test.each<[string, (text: string) => unknown]>([
+  ["a Map", (text: string) => new Map([["to", text]])],
+  ["a BigInt", (text: string) => BigInt(text.length)],
+  ["NaN", () => NaN],
+  ["a function", (text: string) => () => text],
+])(
+  "a call whose schema returns %s waits with what the model wrote, and runs with what the schema returned",
+  async (_, out) => {
+    const got: unknown[] = [];
+    const write = tool({
+      name: "write",
+      description: "",
+      input: z.object({ text: z.string().transform(out) }),
+      writes: true,
+      run: ({ text }) => got.push(text),
+    });
+    const options = { tools: [write], approve: "later" as const };
+    const asks: Script = [call("write", { text: "a" }, "c1"), finish("tool-calls")];
+    const waiting = waitingIn(await eventsOf(answer(scriptedModel([asks]), options), retrieved([keys])));
+    expect(waiting.calls).toMatchObject([{ input: { text: "a" } }]);
+    const { events } = resumed([[say("Done."), finish()]], { waiting, approvals: all(true, waiting) }, options);
+    expect((await events).at(-1)).toMatchObject({ type: "finish" });
+    expect(got.map((value) => typeof value)).toEqual([typeof out("a")]);
+  },
+);
+
+test.each(["retrieved", "sources", "draft", "rounds", "round"])(
+  "a waiting answer without its %s is refused by an error that says so, and nothing is decided",
+  async (part) => {
+    const { write, written } = writer();
+    const options = { tools: [write], approve: "later" as const };
+    const asks: Script = [call("write", { text: "a" }, "c1"), finish("tool-calls")];
+    const waiting = waitingIn(await eventsOf(answer(scriptedModel([asks]), options), retrieved([keys])));
+    const { [part]: _, ...state } = waiting.state as Record<string, unknown>;
+    const { book, kept } = ownBook();
+    const { events } = resumed([], { waiting: { ...waiting, state }, approvals: all(true, waiting) }, options, book);
+    const last = (await events).at(-1);
+    expect(last).toMatchObject({ type: "error", error: { code: "options" } });
+    expect(last?.type === "error" && last.error.message).toContain(`its state lacks or has another ${part}`);
+    expect([written, kept.size]).toEqual([[], 0]);
+  },
+);
+
+test("a waiting answer whose calls are not those of its state is refused; the order of their fields does not matter", async () => {
+  const { write, written } = writer();
+  const options = { tools: [write], approve: "later" as const };
+  const asks: Script = [call("write", { text: "a" }, "c1"), finish("tool-calls")];
+  const waiting = waitingIn(await eventsOf(answer(scriptedModel([asks]), options), retrieved([keys])));
+  const altered = { ...waiting, calls: waiting.calls.map((one) => ({ ...one, input: { text: "b" } })) };
+  const { events } = resumed([], { waiting: altered, approvals: all(true, waiting) }, options);
+  const last = (await events).at(-1);
+  expect(last?.type === "error" && last.error.message).toContain("its calls are not those of its state");
+  expect(written).toEqual([]);
+  const calls = waiting.calls.map(
+    (one) => Object.fromEntries(Object.entries(one).toReversed()) as unknown as typeof one,
+  );
+  const { events: rest } = resumed(
+    [[say("Done."), finish()]],
+    { waiting: { ...waiting, calls }, approvals: all(true, waiting) },
+    options,
+  );
+  expect((await rest).at(-1)).toMatchObject({ type: "finish" });
+  expect(written).toEqual(["a"]);
+});

@@ -43,6 +43,43 @@ test.each([
   ]);
 });
 
+test("what a service notes on a call, as Gemini its signature, goes back with it, at once and in later questions", async () => {
+  const extra = { google: { thought_signature: "c2ln" } };
+  const noted = {
+    sse: [
+      chunk({
+        tool_calls: [{ index: 0, id: "c1", function: { name: "clock", arguments: "{}" }, extra_content: extra }],
+      }),
+      chunk({}, { finish_reason: "tool_calls" }),
+      "[DONE]",
+    ],
+  };
+  const { transport, upstream } = await transportFor([noted, streamed("It is noon."), streamed("Still.")], { models });
+  const asking = answer(chatModel(transport, { model: "plain", toolMessages: "role-tool" }), { tools: [clock] });
+  const { turn } = await collectAnswer(await eventsOf(asking, retrieved([keys])));
+  await eventsOf(asking, retrieved([keys], { history: [{ role: "user", text: "What time is it?" }, turn] }));
+  for (const { body } of upstream.requests.slice(1)) {
+    const { messages } = body as { messages: { tool_calls?: object[] }[] };
+    expect(messages.flatMap(({ tool_calls: calls = [] }) => calls)).toMatchObject([{ id: "c1", extra_content: extra }]);
+  }
+});
+
+test("a refusal is an error with the model's words", async () => {
+  const refused = {
+    sse: [chunk({ refusal: "I cannot help with that." }), chunk({}, { finish_reason: "stop" }), "[DONE]"],
+  };
+  const { transport } = await transportFor([refused], { models });
+  const asking = answer(chatModel(transport, { model: "plain" }));
+  const events = await eventsOf(asking, retrieved([keys]));
+  expect(events.at(-1)).toMatchObject({
+    type: "error",
+    error: {
+      code: "content-filter",
+      message: expect.stringContaining("refused to answer: I cannot help with that.") as string,
+    },
+  });
+});
+
 test("the D family gets its reasoning back even if it had none, and in later questions (section 7.2)", async () => {
   const { transport, upstream } = await transportFor([unthinking, streamed("It is noon."), streamed("Still.")], {
     models,

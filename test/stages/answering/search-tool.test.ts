@@ -42,7 +42,7 @@ describe("a passage that the model's search finds", () => {
       { number: 2, uri: "locks.md", quote: "oiled in May", start: 10, supported: true },
       { number: 2, uri: "locks.md", quote: "oiled in June", supported: false },
     ]);
-    expect(whole.warnings).toEqual(["Not found in the source it cites: They are oiled again in June."]);
+    expect(whole.warnings).toEqual(["1 quotation is not in the source that it names"]);
     expect(whole.hits.map(({ uri }) => uri)).toEqual(["keys.md", "locks.md"]);
     expect(whole.trace.why("locks.md#0")).toMatchObject({ kept: true, summary: "kept by search_documents at rank 2" });
     expect(whole.trace.why("keys.md#0").kept).toBe(true);
@@ -157,7 +157,7 @@ describe("with the local service", () => {
     const kb = await open();
     // No passage comes with the question itself, since the filter excludes all of them.
     const own = searchTool(
-      { search: (query, { signal, limit }) => kb.search(query, { signal, limit }) },
+      { search: (query, { signal, count }) => kb.search(query, { signal, count }) },
       { name: "keys" },
     );
     const answered = kb.ask("When do API keys expire?", { filter: { uri: "none" }, answer: { tools: [own] } });

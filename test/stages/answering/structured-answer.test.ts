@@ -80,7 +80,7 @@ describe("an answer with a schema", () => {
     const whole = await collectAnswer(await eventsOf(answer(model, { schema }), retrieved([keys])));
     expect(whole.citations).toMatchObject([{ number: 1, supported: false }]);
     expect(whole.warnings).toEqual([
-      "Only similar words are in the source it cites: expire after 80 days",
+      "Slightly different words are in the source it cites: expire after 80 days",
       "The answer cites source 7; there are 1 sources",
       "The answer has no citation that holds",
     ]);

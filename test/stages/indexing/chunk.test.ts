@@ -145,3 +145,20 @@ test("other work gets a turn while a long document is measured and cut", async (
   expect(chunks.length).toBeGreaterThan(1_000);
   expect(turns).toBeGreaterThan(3);
 });
+
+test.each([
+  [{ maxTokens: 100, overlapTokens: 100 }, 100, 100, 25, 400],
+  [{ maxTokens: 256, overlapTokens: 65 }, 65, 256, 64, 260],
+  [{ overlapTokens: 97 }, 97, 384, 96, 388],
+  [{ overlapTokens: 5, for: { maxInputTokens: 16, tokens: { name: "w", count: () => 1 } } }, 5, 16, 4, 20],
+])(
+  "an overlap of more than a quarter of a chunk is refused with both numbers: %j",
+  (options, given, max, at, least) => {
+    expect(() => chunk(options)).toThrow(
+      `chunk: overlapTokens is ${given}, more than a quarter of maxTokens, which is ${max}. ` +
+        `Set overlapTokens to ${at} or less, or maxTokens to ${least} or more`,
+    );
+    const { overlapTokens: _, ...others } = options;
+    expect(() => chunk(others)).not.toThrow();
+  },
+);

@@ -172,7 +172,7 @@ describe("embedChunks", () => {
     });
     const { out } = await run(chunksOf("doc", ...lines(64)), embedder, { concurrency: 1 });
     expect(out).toHaveLength(64);
-    expect(embedder.calls.filter((sent) => sent.length > 5).map((sent) => sent.length)).toEqual([16, 8, 8]);
+    expect(embedder.calls.filter((sent) => sent.length > 5).map((sent) => sent.length)).toEqual([16, 8]);
   });
 
   test("a refused text does not lower the batch limit", async () => {

@@ -10,7 +10,7 @@ async function sizesOf(count: number, maxTaken: (call: number) => number, option
     if (items.length > maxTaken(sizes.length)) throw new TransportError("too-large", "fewer, please");
   };
   const isolator = new RefusalIsolator<number>(send, options);
-  const refused = await isolator.send(Array.from({ length: count }, (_, at) => at));
+  const { refused } = await isolator.send(Array.from({ length: count }, (_, at) => at));
   expect(refused).toEqual([]);
   return sizes;
 }

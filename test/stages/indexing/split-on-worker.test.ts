@@ -1,3 +1,4 @@
+// In test:all alone: it splits long texts on threads and on this one and compares, for 30 s.
 import * as fc from "fast-check";
 import type { Worker } from "node:worker_threads";
 import { writeFileSync } from "node:fs";

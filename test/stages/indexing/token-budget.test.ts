@@ -3,6 +3,21 @@ import { expect, test } from "vitest";
 import { BudgetError, TransportError } from "../../../src/core/errors.js";
 import { TokenBudget } from "../../../src/stages/indexing/token-budget.js";
 
+/** Makes a call that the budget pays for. */
+async function spend<Reply extends { readonly tokens?: number }>(
+  budget: TokenBudget,
+  tokens: number,
+  call: () => Promise<Reply>,
+): Promise<Reply> {
+  const charge = await budget.reserve(tokens);
+  const reply = await call().catch((error: unknown) => {
+    charge.settle({ error });
+    throw error;
+  });
+  charge.settle(reply);
+  return reply;
+}
+
 test("the budget is never exceeded, whatever the calls and however the service counts", async () => {
   await fc.assert(
     fc.asyncProperty(
@@ -14,7 +29,7 @@ test("the budget is never exceeded, whatever the calls and however the service c
         const spent: number[] = [];
         const outcomes = await Promise.allSettled(
           calls.map(({ tokens, turns }) =>
-            budget.spend(tokens, async () => {
+            spend(budget, tokens, async () => {
               for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
               spent.push(tokens * ratio);
               return { tokens: tokens * ratio };
@@ -37,12 +52,12 @@ test("the first call goes alone, the others together", async () => {
   const budget = new TokenBudget(1000);
   const started: string[] = [];
   let answer = (_reply: { tokens: number }) => {};
-  const first = budget.spend(10, () => {
+  const first = spend(budget, 10, () => {
     started.push("first");
     return new Promise<{ tokens: number }>((resolve) => (answer = resolve));
   });
   const others = ["second", "third"].map((name) =>
-    budget.spend(10, async () => {
+    spend(budget, 10, async () => {
       started.push(name);
       return { tokens: 20 };
     }),
@@ -56,11 +71,11 @@ test("the first call goes alone, the others together", async () => {
 
 test("a failed call costs nothing, and the next one goes alone again", async () => {
   const budget = new TokenBudget(10);
-  const failing = budget.spend(10, () => Promise.reject(new Error("refused")));
-  const next = budget.spend(10, async () => ({ tokens: 10 }));
+  const failing = spend(budget, 10, () => Promise.reject(new Error("refused")));
+  const next = spend(budget, 10, async () => ({ tokens: 10 }));
   await expect(failing).rejects.toThrow("refused");
   expect(await next).toEqual({ tokens: 10 });
-  await expect(budget.spend(1, async () => ({ tokens: 1 }))).rejects.toThrow(
+  await expect(spend(budget, 1, async () => ({ tokens: 1 }))).rejects.toThrow(
     "The budget is 10 tokens: 10 are spent, and the next request of about 1 would exceed it",
   );
 });
@@ -73,23 +88,25 @@ test("a call whose reply was unreadable is charged, since the service has counte
       sent.push(30);
       throw new TransportError(code, "nonsense");
     };
-    for (let times = 0; times < 3; times++) await expect(budget.spend(30, call)).rejects.toThrow("nonsense");
-    await expect(budget.spend(30, call)).rejects.toThrow("90 are spent");
+    for (let times = 0; times < 3; times++) await expect(spend(budget, 30, call)).rejects.toThrow("nonsense");
+    await expect(spend(budget, 30, call)).rejects.toThrow("90 are spent");
     expect(sent).toHaveLength(3);
-    expect(await budget.spend(10, async () => ({ tokens: 10 }))).toEqual({ tokens: 10 });
+    expect(await spend(budget, 10, async () => ({ tokens: 10 }))).toEqual({ tokens: 10 });
   }
 });
 
 test("a service that reports no usage is charged by our count, and the budget still ends", async () => {
   const budget = new TokenBudget(100);
   let sent = 0;
-  const spend = () =>
-    budget.spend(30, async () => {
+  const spendThirty = () =>
+    spend(budget, 30, async () => {
       sent++;
       return { tokens: 0 };
     });
-  await spend();
-  await Promise.all([spend(), spend()]);
-  await expect(spend()).rejects.toThrow("The budget is 100 tokens: 90 are spent, and the next request of about 30");
+  await spendThirty();
+  await Promise.all([spendThirty(), spendThirty()]);
+  await expect(spendThirty()).rejects.toThrow(
+    "The budget is 100 tokens: 90 are spent, and the next request of about 30",
+  );
   expect(sent).toBe(3);
 });

@@ -80,7 +80,7 @@ describe("condense", () => {
 
   test("with of all, every question with a history is rewritten", async () => {
     const model = scriptedModel([[say("How?"), finish()]]);
-    await run(model, { question: "How are sampler probabilities configured?", history }, { of: "all" });
+    await run(model, { question: "How are sampler probabilities configured?", history }, { questions: "all" });
     expect(model.requests).toHaveLength(1);
   });
 

@@ -120,7 +120,7 @@ describe("a search with variants", () => {
       const found = await collect(
         Pipeline.from<Question>()
           .pipe(embedQuestion(wordEmbedder()))
-          .pipe(search(store, { mode, count: 5, fusion: "rrf" }))
+          .pipe(search(store, { mode, count: 5, fusion: { method: "rrf" } }))
           .stream([asked]),
       );
       const wordings = [asked.question, ...asked.variants!.map(({ text }) => text)];
@@ -134,7 +134,7 @@ describe("a search with variants", () => {
         }),
       );
       const weights = sides.map((side) => (side.includes("variant") ? 1 / 2 : 1));
-      const slow = fuse(rankings, { fusion: "rrf", k: 10, weights, count: 100, asked: 200 });
+      const slow = fuse(rankings, { method: "rrf", k: 10, weights, count: 100, asked: 200 });
       expect(found[0]!.hits.map(({ chunk, score }) => [chunk.id, score])).toEqual(
         slow.map(({ chunkId, score }) => [chunkId, score]),
       );

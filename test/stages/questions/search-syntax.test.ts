@@ -8,6 +8,7 @@ import { embedQuestion } from "../../../src/stages/questions/embed-question.js";
 import { parseSyntax } from "../../../src/stages/questions/parse-syntax.js";
 import { rerank } from "../../../src/stages/retrieval/rerank.js";
 import { search, type SearchMode } from "../../../src/stages/retrieval/search.js";
+import { openKnowledgeBase } from "../../../src/knowledge-base/open.js";
 import { openStore } from "../../../src/store/open-store.js";
 import { collect } from "../../../src/core/stream.js";
 import type { Store } from "../../../src/core/ports.js";
@@ -103,6 +104,21 @@ describe("phrases and exclusions", () => {
     const all = await ask("green apple", "lexical");
     const some = await ask("green apple -pie", "lexical");
     expect(some.texts).toEqual(all.texts.filter((text) => !text.includes("pie")));
+  });
+
+  test.each<[string, string]>([
+    ["-sky", "sky"],
+    ['-"the pie" -sky', "the pie"],
+    ["－sky …", "sky"],
+  ])("%s leaves nothing to look for, and says how to go on, in every mode", async (question, first) => {
+    const message = `search: ${JSON.stringify(question)} only excludes. Add a word to look for; to look for ${first} itself, put it in quotes`;
+    for (const mode of ["dense", "lexical", "hybrid"] as const) {
+      await expect(ask(question, mode)).rejects.toMatchObject({ name: "OptionsError", option: "question", message });
+    }
+    const kb = await openKnowledgeBase({ store, embedder: wordEmbedder() });
+    await expect(kb.search(question)).rejects.toThrow(message);
+    expect((await kb.search(question, { syntax: false })).hits.length).toBeGreaterThan(0);
+    expect((await kb.search('"sky"')).hits[0]!.chunk.text).toContain("sky");
   });
 
   test("the trace names each refused chunk with the reason", async () => {

@@ -90,7 +90,7 @@ test("by score no more is asked for than is wanted, and that finds what deep lis
     },
   }));
   for (const count of [10, 80, 150]) {
-    const options = { fusion: "score", weights: [0.7, 1] } as const;
+    const options = { method: "score", weights: [0.7, 1] } as const;
     const found = await fused(counting, options).retrieve({ text: "" }, { count });
     const further = await fused(lists, { ...options, candidates: 300 }).retrieve({ text: "" }, { count });
     const ranking = (results: readonly Found[]) => results.map(({ chunkId, score }) => ({ chunkId, score }));
@@ -134,12 +134,12 @@ function scored(name: string, scores: Readonly<Record<string, number>>): Retriev
 }
 
 const byScore = async (lists: readonly Retriever[], weights = lists.map(() => 1), count = 10) => {
-  const found = await fused(lists, { fusion: "score", weights }).retrieve({ text: "" }, { count });
+  const found = await fused(lists, { method: "score", weights }).retrieve({ text: "" }, { count });
   return found.map(({ chunkId, score }) => ({ chunkId, score }));
 };
 
 test("fused scores count standard deviations above what an absent chunk has at most", async () => {
-  // By hand: 3 and 1 with 98 zeros have the mean 0.04 and the variance 10 / 100 - 0.04 ** 2.
+  // Computed by hand: 3 and 1 with 98 zeros have the mean 0.04 and the variance 10 / 100 - 0.04 ** 2.
   const deviation = Math.sqrt(0.1 - 0.0016);
   const found = await byScore([scored("a", { x: 3, y: 1 }), scored("b", {})], [0.5, 1]);
   expect(found).toEqual([
@@ -170,12 +170,34 @@ test("one outlier among the scores of a side does not outvote the other sides", 
   for (const { score } of found) expect(score).toBeLessThan(11);
 });
 
-test("a side with nothing, with one score for all, or with scores that are no numbers leaves the order to the other", async () => {
+test("a side with nothing, with one score for all, or with infinite scores leaves the order to the other", async () => {
   const full = scored("a", { x: 3, y: 2, z: 1 });
   const constant = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`c${at}`, 5]));
-  for (const other of [{}, constant, { z: Number.NaN, q: Number.NaN, y: -Infinity }]) {
+  for (const other of [{}, constant, { z: -Infinity, q: -Infinity, y: -Infinity }]) {
     const found = await byScore([full, scored("b", other)], [1, 1], 3);
     expect(found.map(({ chunkId }) => chunkId)).toEqual(["x", "y", "z"]);
     expect(found.every(({ score }) => Number.isFinite(score))).toBe(true);
   }
+});
+
+test("fused by scores, a list that ended has its floor at 0, or at its lowest score where that is negative", async () => {
+  const retrieverOf = (name: string, scores: Readonly<Record<string, number>>): Retriever => ({
+    name,
+    retrieve: async () =>
+      Object.entries(scores).map(([chunkId, score], index) => ({
+        chunkId,
+        score,
+        placements: [{ by: name, rank: index + 1, score }],
+      })),
+  });
+  const scoreOf = async (scores: Readonly<Record<string, number>>) => {
+    const found = await fused([retrieverOf("one", scores)], { method: "score" }).retrieve({ text: "" }, { count: 5 });
+    return Object.fromEntries(found.map(({ chunkId, score }) => [chunkId, score]));
+  };
+  // One score of 5 above ninety-nine that are 0: mean 0.05, deviation √(0.01 × 4.95² + 0.99 × 0.05²).
+  expect((await scoreOf({ a: 5 }))["a"]).toBeCloseTo(5 / Math.sqrt(0.01 * 4.95 ** 2 + 0.99 * 0.05 ** 2), 9);
+  // The same distances below 0: the lowest score is the floor, and its chunk counts as little as one that is missing.
+  const negative = await scoreOf({ a: -4, b: -9 });
+  expect(negative["a"]).toBeCloseTo(5 / Math.sqrt(0.01 * 4.95 ** 2 + 0.99 * 0.05 ** 2), 9);
+  expect(negative["b"]).toBe(0);
 });

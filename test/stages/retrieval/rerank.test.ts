@@ -73,6 +73,18 @@ describe("rerank", () => {
     expect((await run(countingReranker(), unscored, { searchWeight: 0.5 })).texts[0]).toBe("red apple pie");
   });
 
+  test("hits beyond depth keep the order of the search behind the others, whatever the reranker says of them", async () => {
+    const { out, texts } = await run(countingReranker(), question(), { depth: 2 });
+    expect(texts).toEqual(["red sky", "sky", "red apple pie", "apple"]);
+    expect(out.hits[2]!.placements.at(-1)).toEqual({ by: "rerank", rank: 1, score: 2 });
+    // The search's shares are 1, 1/2, 1/3 and 1/4, the reranker's 0 and 1, and nothing of it beyond.
+    const blended = await run(countingReranker(), question(), { depth: 2, searchWeight: 1 });
+    expect(blended.texts).toEqual(["red sky", "sky", "red apple pie", "apple"]);
+    expect(blended.out.hits.map(({ score }) => score)).toEqual(
+      [3 / 4, 1 / 2, 1 / 6, 1 / 8].map((score) => expect.closeTo(score, 9)),
+    );
+  });
+
   test("orders by the reranker's score, keeps the best, and adds its place", async () => {
     const { texts, out, step } = await run(countingReranker(), question(), { topN: 2 });
     expect(texts).toEqual(["red apple pie", "red sky"]);
@@ -123,16 +135,6 @@ describe("rerank", () => {
     },
   );
 
-  test.each<TransportErrorCode>(["unauthorized", "unsupported-model", "forbidden", "refused"])(
-    "an error that needs a fix (%s) ends the run",
-    async (code) => {
-      const reranker = countingReranker(() => {
-        throw new TransportError(code, "no");
-      });
-      await expect(run(reranker, question())).rejects.toMatchObject({ code });
-    },
-  );
-
   test("with onFailure throw, any failure ends the run", async () => {
     const reranker = countingReranker(() => {
       throw new TransportError("upstream", "away", { retryable: true });
@@ -140,11 +142,21 @@ describe("rerank", () => {
     await expect(run(reranker, question(), { onFailure: "throw" })).rejects.toMatchObject({ code: "upstream" });
   });
 
-  test("a bug in the reranker is never taken for a failure of the service", async () => {
+  test.each([
+    ["unauthorized", new TransportError("unauthorized", "the key is wrong")],
+    ["refused", new TransportError("refused", "no such model")],
+    ["TypeError", new TypeError("x is undefined")],
+    ["Error", "a text that was thrown"],
+  ])("whatever a reranker throws (%s), the order is kept and `warnings` say why", async (name, thrown) => {
     const reranker = countingReranker(() => {
-      throw new TypeError("a bug");
+      throw thrown;
     });
-    await expect(run(reranker, question())).rejects.toThrow(TypeError);
+    const { texts, step, out } = await run(reranker, question(), { topN: 2 });
+    expect(texts).toEqual(["sky", "red sky"]);
+    const message = thrown instanceof Error ? thrown.message : thrown;
+    expect(step.note).toBe(`counting failed (${name}: ${message}): the order of the search was kept`);
+    expect(out.warnings).toEqual([`rerank: ${step.note}`]);
+    await expect(run(reranker, question(), { onFailure: "throw" })).rejects.toBe(thrown);
   });
 
   test("when the deadline is near, nothing is sent and the order is kept", async () => {
@@ -164,13 +176,44 @@ describe("rerank", () => {
     expect(step.note).toMatch(/^silent took more than \d+ ms: the order of the search was kept$/);
   });
 
-  test.each<[string, Reranking["results"]]>([
-    ["a document that was not sent", [{ index: 9, score: 1 }]],
-    ["one document twice", [0, 0].map((index) => ({ index, score: 1 }))],
-  ])("a reply that names %s is rejected", async (_, results) => {
-    const reranker: Reranker = { model: "broken", rerank: async () => ({ results, tokens: 0 }) };
-    const { step } = await run(reranker, question());
-    expect(step.note).toContain("broken failed (reply: ");
+  const good = { index: 0, score: 1 };
+  test.each<[string, unknown]>([
+    ["results[0].index 9, but 4 documents were sent, 0 to 3", { results: [{ index: 9, score: 1 }] }],
+    ["results[1].index -1, but 4 documents were sent, 0 to 3", { results: [good, { index: -1, score: 1 }] }],
+    ['results[0].index "0", but 4 documents were sent, 0 to 3', { results: [{ index: "0", score: 1 }] }],
+    ["results[1].index 0 for a second time", { results: [good, good] }],
+    ["results[0].score NaN, which is no finite number", { results: [{ index: 1, score: Number.NaN }] }],
+    ["results[1].score Infinity, which is no finite number", { results: [good, { index: 1, score: Infinity }] }],
+    ['results[0].score "0.5", which is no finite number', { results: [{ index: 1, score: "0.5" }] }],
+    ["results[0] that is 3, not { index, score }", { results: [3] }],
+    ["results that are no list (got undefined)", {}],
+    ["a list of 1, not { results }", [good]],
+    ["undefined, not { results }", undefined],
+    ["tokens NaN, which is no number of 0 or more", { results: [good], tokens: Number.NaN }],
+  ])("a reply with %s is named as that, and not used", async (problem, reply) => {
+    const reranker = { model: "broken", rerank: async () => reply } as unknown as Reranker;
+    const { step, texts } = await run(reranker, question());
+    const note = `broken failed (reply: The reranker broken returned ${problem}): the order of the search was kept`;
+    expect(step.note).toBe(note);
+    expect(texts).toEqual(["sky", "red sky", "red apple pie", "apple"]);
+  });
+
+  test("more to keep than are sent is refused with both numbers, and the default keeps what there is", async () => {
+    expect(() => rerank(countingReranker(), { topN: 9, candidates: 4 })).toThrow(
+      "rerank: topN is 9, but only 4 candidates are sent. Set topN to 4 or less, or candidates to 9 or more",
+    );
+    expect((await run(countingReranker(), question(), { candidates: 2 })).texts).toHaveLength(2);
+  });
+
+  test("results in another order are sorted by falling score, and equal scores keep the order of the search", async () => {
+    const results: Reranking["results"] = [
+      { index: 3, score: 0.5 },
+      { index: 1, score: 0.5 },
+      { index: 2, score: 0.9 },
+      { index: 0, score: 0.5 },
+    ];
+    const { texts } = await run({ model: "loose", rerank: async () => ({ results }) }, question());
+    expect(texts).toEqual(["red apple pie", "sky", "red sky", "apple"]);
   });
 
   test("an abort is thrown as the caller's own reason", async () => {

@@ -4,10 +4,10 @@ import { AnswerError, OptionsError } from "../../../src/core/errors.js";
 import { Pipeline } from "../../../src/core/pipeline.js";
 import type { Retriever } from "../../../src/core/ports.js";
 import { embedQuestion } from "../../../src/stages/questions/embed-question.js";
-import { search, type SearchOptions } from "../../../src/stages/retrieval/search.js";
+import { type Fusion, search, type SearchOptions } from "../../../src/stages/retrieval/search.js";
 import { collect } from "../../../src/core/stream.js";
 import { vectorKey } from "../../../src/text/chunking/chunk-identity.js";
-import { why } from "../../../src/core/trace.js";
+import { why } from "../../../src/stages/answering/trace.js";
 import type { Question } from "../../../src/core/types.js";
 import { chunksOf } from "../../support/chunks-of.js";
 import { memoryStore } from "../../support/memory-store.js";
@@ -31,8 +31,8 @@ describe("search", () => {
     const ask = Pipeline.from<Question>()
       .pipe(embedQuestion(wordEmbedder()))
       .pipe(search(await fruit(), { count: 2 }));
-    const [retrieved] = await collect(ask.stream([{ question: "apples red", history: [] }]));
-    expect(retrieved).toMatchObject({ question: "apples red", history: [] });
+    const [retrieved] = await collect(ask.stream([{ question: "red apples", history: [] }]));
+    expect(retrieved).toMatchObject({ question: "red apples", history: [] });
     expect(retrieved).not.toHaveProperty("vector");
     expect(retrieved!.hits.map(({ chunk }) => chunk.text)).toEqual(["red apples", "apples are red"]);
     expect(retrieved!.hits[0]!.placements.map(({ by }) => by)).toEqual(["dense", "lexical", "fused", "closeness"]);
@@ -45,34 +45,36 @@ describe("search", () => {
   ])("with k at %s, the first of both sides scores %d", async (k, score) => {
     const ask = Pipeline.from<Question>()
       .pipe(embedQuestion(wordEmbedder()))
-      .pipe(search(await storeOf(["c", "red apples"]), { fusion: "rrf", ...(k !== undefined && { k }) }));
+      .pipe(search(await storeOf(["c", "red apples"]), { fusion: { method: "rrf", ...(k !== undefined && { k }) } }));
     const [retrieved] = await collect(ask.stream([{ question: "red apples" }]));
     expect(retrieved!.hits.map((hit) => hit.score)).toEqual([score]);
   });
 
   test("scores are fused, ranks where k is given, and k with scores is refused", async () => {
     const store = await fruit();
-    const scores = async (options: SearchOptions) => {
-      const ask = Pipeline.from<Question>().pipe(embedQuestion(wordEmbedder())).pipe(search(store, options));
+    const scores = async (fusion: Fusion) => {
+      const ask = Pipeline.from<Question>().pipe(embedQuestion(wordEmbedder())).pipe(search(store, { fusion }));
       return (await collect(ask.stream([{ question: "red apples" }])))[0]!.hits.map(({ score }) => score);
     };
-    expect(await scores({})).toEqual(await scores({ fusion: "score", weights: { dense: 0.7, lexical: 1 } }));
-    expect(await scores({ k: 10 })).toEqual(await scores({ fusion: "rrf", weights: { dense: 1, lexical: 1 } }));
+    expect(await scores({})).toEqual(await scores({ method: "score", weights: { dense: 0.7, lexical: 1 } }));
+    expect(await scores({ k: 10 })).toEqual(await scores({ method: "rrf", weights: { dense: 1, lexical: 1 } }));
     expect(await scores({})).not.toEqual(await scores({ k: 10 }));
-    expect(() => search(store, { fusion: "score", k: 10 })).toThrow(/k is about ranks/);
+    expect(() => search(store, { fusion: { method: "score", k: 10 } })).toThrow(/k is about ranks/);
   });
 
-  test.each<SearchOptions>([{ fusion: "rrf" }, { k: 10 }, { mode: "dense" }, { mode: "lexical" }])(
-    "a weight of closeness is refused where a search does not rank by it, with %j",
-    async (options) => {
-      const store = await fruit();
-      const searching = (closeness: number) => () =>
-        search(store, { ...options, weights: { dense: 1, lexical: 1, closeness } });
-      expect(searching(2)).toThrow(OptionsError);
-      expect(searching(2)).toThrow(/weights\.closeness is 2, but only a hybrid search that fuses scores/);
-      expect(searching(0)).not.toThrow();
-    },
-  );
+  test.each<SearchOptions>([
+    { fusion: { method: "rrf" } },
+    { fusion: { k: 10 } },
+    { mode: "dense" },
+    { mode: "lexical" },
+  ])("a weight of closeness is refused where a search does not rank by it, with %j", async (options) => {
+    const store = await fruit();
+    const searching = (closeness: number) => () =>
+      search(store, { ...options, fusion: { ...options.fusion, weights: { dense: 1, lexical: 1, closeness } } });
+    expect(searching(2)).toThrow(OptionsError);
+    expect(searching(2)).toThrow(/weights\.closeness is 2, but only a hybrid search that fuses scores/);
+    expect(searching(0)).not.toThrow();
+  });
 
   test.each(["river", "garden", "window", "harbour"])(
     "of chunks with the same words, that with the question's words together is first (beside %s)",
@@ -88,9 +90,12 @@ describe("search", () => {
       const [first, second] = await ranked({});
       expect([first!.text, second!.text]).toEqual([together, scattered]);
       expect(first).toMatchObject({ by: "closeness" });
-      expect(first!.score - second!.score).toBeCloseTo(2.5);
+      // 2.25 times the weights of both sides.
+      expect(first!.score - second!.score).toBeCloseTo(2.25 * 1.7);
+      const [near, far] = await ranked({ fusion: { weights: { dense: 0.1, lexical: 1 } } });
+      expect(near!.score - far!.score).toBeCloseTo(2.25 * 1.1);
       expect((await ranked({ count: 1 }))[0]!.text).toBe(together);
-      const [one, other] = await ranked({ weights: { dense: 0.7, lexical: 1, closeness: 0 } });
+      const [one, other] = await ranked({ fusion: { weights: { dense: 0.7, lexical: 1, closeness: 0 } } });
       expect(one!.score).toBeCloseTo(other!.score);
     },
   );

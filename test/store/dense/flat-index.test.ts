@@ -38,7 +38,7 @@ for (const [block, createBlock] of Object.entries({
         fc.integer(),
         async (dimension, history, count, allowed, seed) => {
           const next = seededRandom(seed);
-          // Of any length that 32-bit floats can express, far beyond what their squares can.
+          // Vectors have any length that 32-bit floats can express, far beyond what their squares can.
           const vector = () => {
             const size = 10 ** (60 * next() - 30);
             const isZero = next() < 0.5 ? () => false : () => next() < 0.8;
@@ -56,7 +56,7 @@ for (const [block, createBlock] of Object.entries({
               continue;
             }
             const made = vector();
-            // As it is, and as the store hands it over.
+            // Half of the vectors are added as they are, half as the store decodes them.
             index.add(label, next() < 0.5 ? made : decoded(encodeVector(made)));
             model.set(label, made);
           }

@@ -20,7 +20,7 @@ test("two calls that find most of a graph deleted build it again once, however l
   const documents = [madeDocument("deleted", chunks.slice(0, 1200)), madeDocument("kept", chunks.slice(1200))];
   await store.write(withVectors(documents, 16));
 
-  // As a graph whose threads are busy.
+  // The engine behaves as a graph whose threads are busy.
   const engine: GraphEngine = {
     ...quantizedEngine(4),
     create: (dimension, parameters) => {

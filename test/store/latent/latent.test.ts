@@ -153,7 +153,7 @@ test("a deleted file costs nothing but the training", async () => {
 test("hybrid search asks it beside words and vectors, and a store without a model is searched as before", async () => {
   const question = { question: "car", vector: new Float32Array(dimension).fill(1), space: "made" } as const;
   const sides = async (store: Store, weights?: { dense: number; lexical: number; latent?: number }) => {
-    const asking = Pipeline.from<Embedded<Question>>().pipe(search(store, { ...(weights && { weights }) }));
+    const asking = Pipeline.from<Embedded<Question>>().pipe(search(store, { ...(weights && { fusion: { weights } }) }));
     const [{ trace } = { trace: [] }] = await collect(asking.stream([question]));
     return trace[0]?.lists?.map(({ by }) => by);
   };
@@ -168,24 +168,67 @@ test("hybrid search asks it beside words and vectors, and a store without a mode
   expect(await sides(without)).toEqual(["dense", "lexical"]);
 });
 
-test("auto uses a model of texts about few subjects, and none of texts about anything", async () => {
-  const few = await filled(1200, undefined, { latent: "auto", index: "flat" });
-  await few.store.close();
-  expect(latentFigures(few.path)).toMatchObject({ trainedOn: 1200, used: true });
-  const path = join(temporaryFolder(), "store");
-  const store = await opened(path, { latent: "auto", index: "flat" });
+/** Texts of 24 words, half of them of one subject of 37; or all of no subject. */
+const longTexts = (count: number, aboutSubjects: boolean) => {
   const random = seededRandom(1);
-  const anything = Array.from({ length: 1200 }, (_, at) =>
-    madeDocument(`a${at}`, [Array.from({ length: 12 }, () => `word${Math.floor(3000 * random())}`).join(" ")]),
-  );
+  const any = (words: number) => Math.floor(words * random());
+  return Array.from({ length: count }, (_, at) => {
+    const words = Array.from({ length: 24 }, (__, place) =>
+      aboutSubjects && place % 2 === 0 ? `subject${at % 37}word${any(30)}` : `word${any(3000)}`,
+    );
+    return madeDocument(`a${at}`, [words.join(" ")]);
+  });
+};
+
+test("auto weighs a model by questions made of the texts, and leaves one unused that cannot answer them", async () => {
+  const path = join(temporaryFolder(), "store");
+  const few = await opened(path, { latent: "auto", index: "flat" });
+  await few.write(withVectors(longTexts(600, true), dimension));
+  const { shareOfWords, weight, ...figures } = await closedFigures(few, path);
+  expect(figures).toMatchObject({ trainedOn: 600, used: true });
+  expect(shareOfWords).toBeGreaterThan(0.6);
+  expect(weight).toBe(Math.min(0.4, shareOfWords! / 2));
+  const again = await opened(path, { latent: "auto", index: "flat" });
+  expect(await again.latent!.weight!()).toBe(weight);
+
+  const other = join(temporaryFolder(), "store");
+  const store = await opened(other, { latent: "auto", index: "flat" });
+  const anything = longTexts(600, false);
   await store.write(withVectors(anything, dimension));
   expect(await found(store, "word1 word2")).toEqual([]);
-  await store.close();
-  expect(latentFigures(path)).toMatchObject({ trainedOn: 1200, used: false });
+  const unused = await closedFigures(store, other);
+  expect(unused).toMatchObject({ trainedOn: 600, used: false });
+  expect(unused.shareOfWords ?? 0).toBeLessThan(0.2);
   // Asked for in so many words it is trained all the same.
-  const wanted = await opened(path, { latent: true, index: "flat" });
+  const wanted = await opened(other, { latent: true, index: "flat" });
   await wanted.write({ documents: [] });
   expect(await found(wanted, anything[0]!.chunks[0]!.text)).toHaveLength(12);
+});
+
+async function closedFigures(store: Store, path: string) {
+  await store.close();
+  return latentFigures(path)!;
+}
+
+test("a hybrid search takes the weight that the store measured, unless its caller gives one", async () => {
+  const path = join(temporaryFolder(), "store");
+  const store = await opened(path, { latent: "auto", index: "flat" });
+  const texts = longTexts(600, true);
+  await store.write(withVectors(texts, dimension));
+  const question = texts[7]!.chunks[0]!.text.split(" ").slice(0, 6).join(" ");
+  const scores = async (weights?: { dense: number; lexical: number; latent?: number }) => {
+    const pipeline = Pipeline.from<Embedded<Question, "made">>().pipe(
+      search(store, weights ? { fusion: { weights } } : {}),
+    );
+    const [asked] = await collect(
+      pipeline.stream([{ question, vector: new Float32Array(dimension).fill(1), space: "made" }]),
+    );
+    return asked!.hits.map(({ score }) => score);
+  };
+  const weight = await store.latent!.weight!();
+  expect(weight).toBeGreaterThan(0.3);
+  expect(await scores()).toEqual(await scores({ dense: 0.7, lexical: 1, latent: weight! }));
+  expect(await scores()).not.toEqual(await scores({ dense: 0.7, lexical: 1, latent: 0.2 }));
 });
 
 test("a store in PostgreSQL refuses it in a sentence", async () => {

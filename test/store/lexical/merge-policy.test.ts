@@ -51,3 +51,20 @@ test("a segment of which a quarter was removed is written alone, and one without
 test("no segment grows beyond the texts that its postings can count", () => {
   expect(plan(Array.from({ length: 8 }, () => 2 ** 22))).toBeUndefined();
 });
+
+test("segments merge at the eighth of a level, at more than a quarter of removed texts, and up to 2^24 texts", () => {
+  const of = (texts: number, deadTexts = 0) => ({ texts, deadTexts });
+  const many = (count: number, texts: number) => Array.from({ length: count }, () => of(texts));
+  expect(segmentsToMerge(many(7, 64))).toBeUndefined();
+  expect(segmentsToMerge(many(8, 64))).toEqual({ from: 0, to: 8 });
+  // 511 and 512 texts stand on two levels: the second is not smaller, and joins the first.
+  expect(segmentsToMerge([of(512), of(511)])).toBeUndefined();
+  expect(segmentsToMerge([of(511), of(512)])).toEqual({ from: 0, to: 2 });
+  expect(segmentsToMerge([of(1024, 256)])).toBeUndefined();
+  expect(segmentsToMerge([of(1024, 257)])).toEqual({ from: 0, to: 1 });
+  expect(segmentsToMerge([of(900, 255)])).toBeUndefined();
+  expect(segmentsToMerge([of(900, 256)])).toEqual({ from: 0, to: 1 });
+  expect(segmentsToMerge([of(5, 5)])).toEqual({ from: 0, to: 1 });
+  expect(segmentsToMerge([of(2 ** 20), of(2 ** 24 - 2 ** 20)])).toEqual({ from: 0, to: 2 });
+  expect(segmentsToMerge([of(2 ** 20), of(2 ** 24 - 2 ** 20 + 1)])).toBeUndefined();
+});

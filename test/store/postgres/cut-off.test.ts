@@ -1,3 +1,4 @@
+// In test:all alone: it cuts connections to a database server, for 11 s.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { madeDocument, madeVector, withVectors } from "../../../src/conformance/made-documents.js";
 import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
@@ -6,43 +7,33 @@ import { noPostgres, type PostgresServer, startPostgres } from "../../support/po
 
 const ownNetwork = noPostgres === undefined ? makeNetwork() : undefined;
 
-describe.skipIf(!ownNetwork)("a store on two servers, one of which is cut off by the network", () => {
-  const servers: PostgresServer[] = [];
+describe.skipIf(!ownNetwork)("a store on a server that is cut off by the network", () => {
+  let server: PostgresServer;
   beforeAll(async () => {
     const { namespace, address } = ownNetwork!;
-    servers.push(await startPostgres(), await startPostgres({ host: { namespace, address } }));
+    server = await startPostgres({ host: { namespace, address } });
   });
   afterAll(async () => {
-    for (const server of servers) await server.remove();
+    await server.remove();
     ownNetwork!.remove();
   });
 
-  test("fails within its deadline or says which part is missing, and has it again when the network is back", async () => {
-    const [first, second] = servers.map((server) => server.url());
-    const warnings: string[] = [];
-    const shards = [second!];
-    const strict = await openPostgresStore(first!, { space: "made" }, { shards, deadlineMs: 3000 });
-    const onWarning = (message: string) => void warnings.push(message);
-    const lenient = await openPostgresStore(first!, { space: "made" }, { shards, missingAfterMs: 1500, onWarning });
+  test("fails within its deadline, naming the server, and has its documents again when the network is back", async () => {
+    const store = await openPostgresStore(server.url(), { space: "made" }, { deadlineMs: 3000 });
     const documents = Array.from({ length: 40 }, (_, at) => madeDocument(`d${at}`, [`text ${at}`]));
-    await strict.write(withVectors(documents, 16));
-    const search = (store: typeof strict) =>
-      store.dense.retrieve({ text: "", vector: madeVector("x", 16) }, { count: 40 });
-    const whole = await search(strict);
+    await store.write(withVectors(documents, 16));
+    const search = () => store.dense.retrieve({ text: "", vector: madeVector("x", 16) }, { count: 40 });
+    const whole = await search();
     expect(whole).toHaveLength(40);
-    expect(await search(lenient)).toEqual(whole);
     ownNetwork!.set("down");
-    await expect(search(strict)).rejects.toMatchObject({
+    const beganMs = performance.now();
+    await expect(search()).rejects.toMatchObject({
       code: "unavailable",
       message: expect.stringContaining(ownNetwork!.address) as string,
     });
-    const part = await search(lenient);
-    expect(part.length).toBeGreaterThan(5);
-    expect(part.length).toBeLessThan(40);
-    expect(warnings).toEqual([expect.stringContaining(ownNetwork!.address)]);
+    expect(performance.now() - beganMs).toBeLessThan(5000);
     ownNetwork!.set("up");
-    await expect.poll(() => search(lenient), { timeout: 60_000 }).toEqual(whole);
-    expect(await search(strict)).toEqual(whole);
-    await Promise.all([strict.close(), lenient.close()]);
+    await expect.poll(search, { timeout: 60_000 }).toEqual(whole);
+    await store.close();
   });
 });

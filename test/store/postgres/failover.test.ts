@@ -1,3 +1,4 @@
+// In test:all alone: it stops and starts database servers, for 29 s.
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
@@ -124,7 +125,7 @@ test.skipIf(noPostgres)(
       Number((await client.query<{ number: string }>(sql)).rows[0]!.number);
 
     const before = await connected();
-    // What is not committed never reaches the log, so that the crash takes it.
+    // Uncommitted writes never reach the log, so that the crash takes them.
     const logWriter = "SELECT pid AS number FROM pg_stat_activity WHERE backend_type = 'walwriter'";
     process.kill(await numberOf(before, logWriter), "SIGSTOP");
     const isCommitting = new Promise<void>((resolve) => (lastCommit = resolve));

@@ -1,3 +1,4 @@
+// In test:all alone: it builds graphs on a database server, for 11 s.
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { madeDocument, withVectors } from "../../../src/conformance/made-documents.js";

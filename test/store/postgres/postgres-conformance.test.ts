@@ -1,3 +1,4 @@
+// In test:all alone: it runs every case of the Store port on a database server, for 49 s.
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe } from "vitest";
 import type { StoreFactory } from "../../../src/conformance/check.js";

@@ -1,7 +1,10 @@
-import pg from "pg";
+// In test:all alone: it needs database servers, for 75 s.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { documentId } from "../../../src/store/postgres/columns/stored-document.js";
 import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
-import { noPostgres, type PostgresServer, startPostgres } from "../../support/postgres-server.js";
+import type { PostgresStoreOptions } from "../../../src/store/postgres/options.js";
+import { query, startCitus } from "../../support/citus-cluster.js";
+import { noCitus, noPostgres, startPostgres } from "../../support/postgres-server.js";
 import { madeDocument, withVectors } from "../../../src/conformance/made-documents.js";
 
 const documents = ["one", "two", "three"].map((uri) =>
@@ -11,37 +14,64 @@ const documents = ["one", "two", "three"].map((uri) =>
   }),
 );
 
+const one = documentId("one");
+
 /** Each alters one thing behind the store's back. */
 const alterations: readonly (readonly [what: string, statement: string])[] = [
   ["documents", "UPDATE documents SET title = 'other' WHERE uri = 'one'"],
-  ["documents", "UPDATE texts SET text = replace(text, 'first', 'final') WHERE document = 1"],
-  ["documents", "UPDATE chunks SET start = start + 1 WHERE label = 1"],
-  ["counts", "DELETE FROM chunks WHERE label = 1"],
+  ["documents", `UPDATE texts SET text = replace(text, 'first', 'final') WHERE document = ${one}`],
+  ["documents", `UPDATE chunks SET start = start + 1 WHERE document = ${one} AND label = 1`],
+  ["counts", `DELETE FROM chunks WHERE document = ${one} AND label = 1`],
   [
     "vectors",
     "UPDATE vectors SET data = set_byte(data, 5, (get_byte(data, 5) + 1) % 256) WHERE key = (SELECT min(key) FROM vectors)",
   ],
   ["orphans", "DELETE FROM vectors WHERE key = (SELECT min(key) FROM vectors)"],
   ["orphans", "DELETE FROM documents WHERE uri = 'two'"],
-  ["orphans", "INSERT INTO postings VALUES ('evil', 1, 1, 1)"],
-  ["lexical", "UPDATE postings SET frequency = frequency + 1 WHERE word = 'first' AND chunk = 1"],
-  ["lexical", "DELETE FROM postings WHERE word = 'first' AND chunk = 1"],
+  ["orphans", `INSERT INTO postings (word, document, chunk, frequency, length) VALUES ('evil', ${one}, 1, 1, 1)`],
+  ["lexical", `UPDATE postings SET frequency = frequency + 1 WHERE word = 'first' AND document = ${one} AND chunk = 0`],
+  ["lexical", `DELETE FROM postings WHERE word = 'first' AND document = ${one} AND chunk = 0`],
   ["lexical", "INSERT INTO totals VALUES (1, 0)"],
   ["fields", "UPDATE fields SET text = 'nobody' WHERE name = '.name' AND text = 'one'"],
   ["graph", "UPDATE embeddings SET embedding = embedding * embedding WHERE label = 1"],
+  ["graph", `UPDATE embeddings SET id = 'other' WHERE document = ${one} AND label = 1`],
   ["settings", "UPDATE meta SET value = '{}' WHERE name = 'settings'"],
   ["notes", "UPDATE notes SET note = 'seen' WHERE uri = 'a file'"],
 ];
 
-describe.skipIf(noPostgres)("a store on PostgreSQL", () => {
-  let server: PostgresServer;
+const places = [
+  {
+    place: "one PostgreSQL server",
+    absent: noPostgres,
+    options: {},
+    start: async () => {
+      const { url, remove } = await startPostgres();
+      return { url: url(), remove };
+    },
+  },
+  {
+    place: "a cluster",
+    absent: noCitus,
+    options: { distributed: { shards: 3 } },
+    start: async () => {
+      const { createDatabase, remove } = await startCitus();
+      return { url: await createDatabase("docs"), remove };
+    },
+  },
+];
+
+describe.each(places.filter(({ absent }) => absent === undefined))("a store on $place", ({ options, start }) => {
+  let server: Awaited<ReturnType<typeof start>>;
   beforeAll(async () => {
-    server = await startPostgres();
-  });
+    server = await start();
+  }, 60_000);
   afterAll(() => server.remove());
 
+  const open = (given: PostgresStoreOptions) =>
+    openPostgresStore(server.url, { space: "made" }, { ...options, ...given });
+
   test("is found intact as it was written, with all of its nearest chunks", async () => {
-    const store = await openPostgresStore(server.url(), { space: "made" }, { schema: "intact", index: "hnsw" });
+    const store = await open({ schema: "intact", index: "hnsw" });
     expect(await store.verify()).toEqual({ ok: true, problems: [], recall: undefined, repaired: false });
     await store.write(withVectors(documents, 16));
     expect(await store.verify()).toEqual({ ok: true, problems: [], recall: 1, repaired: false });
@@ -52,14 +82,10 @@ describe.skipIf(noPostgres)("a store on PostgreSQL", () => {
     "is found to have %s that were altered, and is repaired for the next ingest: %s",
     async (what, statement) => {
       const schema = `s${alterations.findIndex((each) => each[1] === statement)}`;
-      const store = await openPostgresStore(server.url(), { space: "made" }, { schema });
+      const store = await open({ schema });
       const write = withVectors(documents, 16);
       await store.write({ ...write, settings: { kept: 1 }, notes: new Map([["a file", "read"]]) });
-      const client = new pg.Client(server.url());
-      await client.connect();
-      await client.query(`SET search_path = ${schema}, public`);
-      await client.query(statement);
-      await client.end();
+      await query(`${server.url}?options=-csearch_path%3D${schema},public`, statement);
       const found = await store.verify();
       expect(found).toMatchObject({ ok: false, recall: undefined, repaired: false });
       expect(found.problems.map((problem) => problem.what)).toContain(what);
@@ -72,7 +98,7 @@ describe.skipIf(noPostgres)("a store on PostgreSQL", () => {
   );
 
   test("drops the vectors that no chunk uses only when it is asked to", async () => {
-    const store = await openPostgresStore(server.url(), { space: "made" }, { schema: "unused" });
+    const store = await open({ schema: "unused" });
     await store.write(withVectors(documents, 16));
     await store.deleteDocuments(["one"]);
     expect(await store.verify({ repair: true })).not.toHaveProperty("droppedVectors");

@@ -1,3 +1,4 @@
+// In test:all alone: it starts replicas of a database server, for 22 s.
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { madeDocument, madeVector, withVectors } from "../../../src/conformance/made-documents.js";

@@ -1,3 +1,4 @@
+// In test:all alone: it ranks a collection on a database server and embedded, for 17 s.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -16,18 +17,13 @@ if (absent) console.warn(`skipped: ${absent}`);
 
 // All collections with better vectors: benchmarks/proofs/stores.ts.
 test.skipIf(absent)(
-  "a collection is ranked as well on PostgreSQL, alone and over three servers, as in a folder",
+  "a collection is ranked as well on PostgreSQL, as in a folder",
   async () => {
     const collection = await openCollection(folder);
     const embedder = wordEmbedder({ maxInputTokens: 8192 });
     const server = await startPostgres();
     onTestFinished(() => server.remove());
-    const [alone, one, ...shards] = await Promise.all(["a", "b", "c", "d"].map((name) => server.createDatabase(name)));
-    const stores = [
-      await openStore(temporaryFolder(), embedder),
-      await openPostgresStore(alone!, embedder),
-      await openPostgresStore(one!, embedder, { shards }),
-    ];
+    const stores = [await openStore(temporaryFolder(), embedder), await openPostgresStore(server.url(), embedder)];
     const qualities: StoreQuality[] = [];
     for (const store of stores) {
       qualities.push(await storeQuality(collection, embedder, store, 60));

@@ -52,7 +52,7 @@ describe.skipIf(noPostgres)("writes to a store on PostgreSQL", () => {
     // The transaction, its vectors, documents, what belongs to them, and their chunks.
     expect(await trips(version("second"))).toBe(6);
     expect(await trips(version("third").slice(0, 1))).toBe(6);
-    // What belonged to the earlier versions goes, and chunks that stay may have moved.
+    // Chunks of the earlier versions go, and chunks that stay may have moved.
     const changed = version("second").map(({ document }) =>
       madeDocument(document.uri, ["new", document.text.split("\n\n")[1]!]),
     );

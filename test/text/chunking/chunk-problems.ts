@@ -9,7 +9,7 @@ export interface Limits {
   readonly tokens: TokenCounter;
 }
 
-/** What is wrong with the chunks of a text; of no text under no options anything may be. */
+/** Lists the problems of a text's chunks. The list must be empty for every text and all options. */
 export function chunkProblems({ uri, text }: Document, options: Limits, chunks: readonly Chunk[]): string[] {
   if (text.trim() === "") return chunks.length > 0 ? ["chunks of a blank text"] : [];
   const found: string[] = [];

@@ -53,3 +53,30 @@ test.each([
   expect(lengths[0]).toBe(firstPart);
   expect(lengths.reduce((sum, length) => sum + length, 0)).toBe(text.length);
 });
+
+const text = "Keys expire after ninety days.";
+const uints = (...values: number[]) => Uint32Array.from(values);
+
+test.each<[string, Partial<Record<keyof TokenCounter, unknown>>]>([
+  ["count() returned -1, which is no number", { count: (word: string) => (word === "word" ? 1 : -1) }],
+  ["count() returned NaN, which is no number", { count: () => NaN }],
+  ["count() returned Infinity, which is no number", { count: () => Infinity }],
+  ['count() returned "7", which is no number', { count: () => "7" }],
+  ["count() returned a promise, which is no number", { count: async () => 3 }],
+  ["measure() returned undefined, not { ends, tokens }", { measure: () => undefined }],
+  ["measure() returned ends or tokens that are no Uint32Array", { measure: () => ({ ends: [30], tokens: [5] }) }],
+  ["measure() returned 1 ends, and tokens of 2", { measure: () => ({ ends: uints(30), tokens: uints(1, 2) }) }],
+  ["measure() returned pieces that end at 0, of", { measure: () => ({ ends: uints(), tokens: uints() }) }],
+  ["measure() returned pieces that end at 80, of", { measure: () => ({ ends: uints(80), tokens: uints(1) }) }],
+  [
+    "measure() returned ends that fall from 9 to 3",
+    { measure: () => ({ ends: uints(9, 3, 30), tokens: uints(1, 2, 3) }) },
+  ],
+  [
+    "measure() returned tokens that fall from 4 to 2",
+    { measure: () => ({ ends: uints(9, 12, 30), tokens: uints(4, 2, 5) }) },
+  ],
+])("a token counter is told that its %s", (problem, wrong) => {
+  const counter = { name: "own", count: () => 1, ...wrong } as TokenCounter;
+  expect(() => TokenIndex.of(text, counter)).toThrow(`The token counter own is wrong: ${problem}`);
+});

@@ -17,7 +17,7 @@ function chunks(text: string, { strategy = "structure", ...options }: Cut): Chun
   return [...split({ uri: "memo:1", text, mediaType: "text/plain" }, { ...options, tokens: words }, strategy)];
 }
 
-/** What each chunk but the first repeats of the one before it. */
+/** The text that each chunk but the first repeats of the one before it. */
 function repeated(text: string, cut: Cut): string[] {
   const found = chunks(text, cut);
   return found.slice(1).map(({ start }, at) => text.slice(start, found[at]!.end).trim());

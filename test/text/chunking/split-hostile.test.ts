@@ -1,3 +1,4 @@
+// In test:all alone: it compares with a slow oracle over hostile texts, for 25 s.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { TokenCounter } from "../../../src/core/ports.js";
@@ -58,7 +59,7 @@ const patterns: Readonly<Record<string, string>> = {
 };
 const mediaTypes = ["text/markdown", "text/plain", "text/x-python"] as const;
 
-/** As cheap as a counter can be: what is measured is the cutting. */
+/** The cheapest possible counter, so that only the cutting is measured. */
 const quarters: TokenCounter = { name: "quarters", count: (text) => Math.ceil(text.length / 4) };
 
 describe("every strategy, on hostile text", () => {

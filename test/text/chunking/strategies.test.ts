@@ -101,7 +101,7 @@ test("sentences are compared by all their words, and those that are too long for
     embedded.push(...texts);
     return texts.map(() => Float32Array.of(1));
   };
-  // Of 10 tokens a fifth is left free, since a text on its own may have a few more.
+  // A fifth of the 10 tokens is left free, since a text on its own may have a few more.
   await sentenceDistances(text, measured, embed, { maxInputTokens: 10 });
   expect(embedded).toEqual(["One two three.", `Now ${numbered(7)}`, "Last one."]);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { citationChecker } from "../../../src/text/citations/check-citation.js";
+import { standInNotices } from "../../../src/text/prompt/stand-in-notice.js";
 import { CitedText } from "../../../src/text/citations/cited-text.js";
 import { packSources } from "../../../src/text/prompt/pack.js";
 import type { Citation, Hit } from "../../../src/core/types.js";
@@ -37,7 +38,7 @@ const { check } = citationChecker(passages);
 
 describe("a checked citation", () => {
   test("points to the document's own words by offset, chunk and line", () => {
-    expect(check({ number: 1, quote: "they CANNOT be renewed" }, "")).toEqual({
+    expect(check({ number: 1, quote: "they cannot be renewed" }, "")).toEqual({
       number: 1,
       chunkId: "c27",
       uri: "keys.md",
@@ -48,6 +49,7 @@ describe("a checked citation", () => {
       quote: "They cannot be renewed",
       supported: true,
       support: "normalised",
+      sentence: { start: 27, end: 50, text: "They cannot be renewed." },
     });
   });
 
@@ -182,13 +184,17 @@ describe("cited text", () => {
     expect(asked.map((one) => one.length)).toEqual([checked]);
   });
 
+  /** What of a reply is not backed, as it stands in the text with marks, and with the support of its citation. */
+  function unbackedIn(reply: string): readonly (readonly string[])[] {
+    const { cited } = read(reply);
+    return cited
+      .unbacked()
+      .map(({ start, end, support }) => [cited.text.slice(start, end), ...(support === undefined ? [] : [support])]);
+  }
+
   test("a sentence of Chinese that begins with a number claims something, and two words or one with signs do not", () => {
     const reply = "1994年5月成立于北京。 Not C++. Keys expire after 90 days.";
-    expect(
-      read(reply)
-        .cited.unbacked()
-        .map(({ sentence }) => sentence),
-    ).toEqual(["1994年5月成立于北京。", "Keys expire after 90 days."]);
+    expect(unbackedIn(reply)).toEqual([["1994年5月成立于北京。"], ["Keys expire after 90 days."]]);
   });
 
   test("what has no word claims nothing", () => {
@@ -205,10 +211,35 @@ Here is what the sources say about keys:
 - Nobody but admins may revoke keys [2: "Admins may not revoke keys"].
 - Nobody knows who wrote this.
 Sorry. Is there more to say here?`;
-    expect(read(reply).cited.unbacked()).toEqual([
-      { sentence: "- Keys cost five euros each.", support: "missing" },
-      { sentence: "- Nobody but admins may revoke keys.", support: "near" },
-      { sentence: "- Nobody knows who wrote this." },
+    expect(unbackedIn(reply)).toEqual([
+      ["- Keys cost five euros each [2].", "missing"],
+      ["- Nobody but admins may revoke keys [2].", "near"],
+      ["- Nobody knows who wrote this."],
     ]);
+  });
+
+  test.each([
+    ["code", "Run this:\n\n```sh\nrm all of the old keys now\n```"],
+    ["a formula", "$$\nthe sum of all the keys\n$$"],
+    ["a block quote", "> Keys expire after ninety days, says the book."],
+    ["a link alone", "[The whole book on keys and locks](https://keys.test)"],
+    ["a heading, also in bold", "## All there is on keys\n\n**All there is on locks**"],
+    ["a lead-in to a list", "There are three kinds of keys:"],
+    ["the line that names what no chat model wrote", standInNotices.english],
+    ["the same line in Chinese", standInNotices.chinese],
+  ])("%s claims nothing", (_, reply) => {
+    expect(unbackedIn(reply)).toEqual([]);
+  });
+
+  test("a table claims once, and a citation below it is its own", () => {
+    const table = "| Key | Lasts |\n| --- | --- |\n| red key | ninety days |\n| blue key | five days |";
+    expect(unbackedIn(table)).toEqual([[table]]);
+    expect(unbackedIn(`${table}\n\n[1: "expire after 90 days"]`)).toEqual([]);
+  });
+
+  test("a sentence that stands in the words of another sentence's citation is backed", () => {
+    const quote = "Keys expire after 90 days.";
+    expect(unbackedIn(`So they say: ${quote} Admins may revoke keys [2: "Admins may revoke keys"].`)).toHaveLength(1);
+    expect(unbackedIn(`${quote} They last no longer than that [1: "Keys expire after 90 days"].`)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { quoteLocator } from "../../../src/text/citations/locate-quote.js";
-import { meaningfulWords } from "../../../src/text/citations/meaningful-words.js";
+import { printedText } from "../../../src/text/citations/printed-tokens.js";
 
 const text = `# Keys
 
@@ -23,13 +23,12 @@ describe("a quote", () => {
     ["an API key expires after 90 days", "normalised", "An **API key** expires after 90 days"],
     ["It can't be renewed - create a new one", "normalised", "It can’t be renewed — create a\nnew one"],
     ["under Settings and store it", "normalised", "under [Settings](https://example.org/settings) and store it"],
-    ["UNDER [Settings](https://example.org/settings)", "normalised", "under [Settings](https://example.org/settings)"],
+    ["under  [Settings](https://example.org/settings)", "normalised", "under [Settings](https://example.org/settings)"],
     ["密钥在创建后九十天内有效,不能续期", "normalised", "密钥在创建后\n九十天内有效，不能续期"],
     ["The cafe\u0301's price is 1,500 €", "normalised", "The café’s price is 1,500 €"],
     ["# Keys", "exact", "# Keys"],
     ["# KEYS", "normalised", "Keys"],
-    ["An API key … can't be renewed", "normalised", "An **API key** expires after 90 days. It can’t be renewed"],
-    ["… An API key … can't be renewed...", "normalised", "An **API key** expires after 90 days. It can’t be renewed"],
+    ["… an API key expires after 90 days...", "normalised", "An **API key** expires after 90 days"],
     ["create a new one [...] store it safely", "normalised", text.slice(68, 151)],
   ])("%j is found: %s", (claim, support, own) => {
     expect(found(claim)).toEqual([support, own]);
@@ -38,7 +37,8 @@ describe("a quote", () => {
   test("is found whole that begins with a sign which is no markup there", () => {
     const whole = "Few know it. #P is a class of counting problems. C#7 is older than F#4.";
     expect(found("#P is a class of counting problems", whole)).toEqual(["exact", "#P is a class of counting problems"]);
-    expect(found("#p is a class of counting problems", whole)?.[0]).toBe("normalised");
+    expect(found("#P is a  class of counting problems", whole)?.[0]).toBe("normalised");
+    expect(found("#p is a class of counting problems", whole)?.[0]).not.toBe("normalised");
   });
 
   test.each([
@@ -46,12 +46,16 @@ describe("a quote", () => {
     ["密钥在创建后九十天内有效，能续期", "a dropped negation"],
     ["An API key expires after 90 days. It can be renewed", "a dropped negation"],
     ["An API key expires … It … be renewed", "an ellipsis in place of a negation"],
+    ["An API key … can't be renewed", "an ellipsis over the end of a sentence"],
     ["An API key … be renewed", "an ellipsis in place of a negation"],
     ["The cafe's price is 1,500 €", "a dropped accent"],
     ["under [Settings](https://evil.example) and store it", "another link target"],
     ["expires after ninety-odd 90 days it can't be renewed", "words between"],
     ["days expire key API an after 90", "another order"],
     ["# An API key expires after 90 days", "a heading that is none"],
+    ["An API key expires after 90 days … It can't be renewed", "an ellipsis over nothing but the end of a sentence"],
+    ["be renewed", "a beginning behind its denial"],
+    ["续期。The café", "a beginning behind 不能"],
   ])("%j is at most near: %s", (claim) => {
     expect(["near", undefined]).toContain(found(claim)?.[0]);
   });
@@ -88,6 +92,11 @@ describe("words that change the sense are never supported", () => {
     ["from 7 - 5 of them", "from 7 5 of them", "a lost minus between numbers"],
     ["The rows |5|0| are equal", "The rows 50 are equal", "cells of a table"],
     ["multiply 2*3 and add", "multiply 23 and add", "a product"],
+    ["It is a ?? b by default", "It is a ? b by default", "another operator"],
+    ["You must never share keys", "share keys", "a beginning behind never"],
+    ["Rauchen ist hier nicht erlaubt", "erlaubt", "a beginning behind nicht"],
+    ["申请不得晚于五月十日提交", "晚于五月十日提交", "a beginning behind 不得"],
+    ["严禁携带食品入内", "携带食品入内", "a beginning behind 严禁"],
     ["It is 5′ long", "It is 5″ long", "feet and inches"],
     ["Он мой друг", "Он мои друг", "another letter in Cyrillic"],
     ["が好きです", "か好きです", "a voiced sound"],
@@ -123,7 +132,7 @@ describe("words that change the sense are never supported", () => {
 test("words are found where they stand whole behind a place where they do not", () => {
   const locate = quoteLocator("Members pay the category fee, guests pay the cat.");
   expect(locate("pay the cat")).toEqual({ start: 37, end: 48, support: "exact" });
-  expect(locate("Pay THE cat")).toEqual({ start: 37, end: 48, support: "normalised" });
+  expect(locate("Pay the cat")).toEqual({ start: 37, end: 48, support: "normalised" });
   expect(quoteLocator("Pay the CAT, pay the cat.")("pay the cat")).toEqual({ start: 13, end: 24, support: "exact" });
 });
 
@@ -145,29 +154,87 @@ test.each([
 });
 
 describe("an ellipsis", () => {
-  const gap = (count: number) => `Keys are kept ${"so ".repeat(count)}in the vault`;
+  const about = (words: string) => `The keys of the house, which ${words}, belong to the owner`;
+  const quote = "The keys of the house … belong to the owner";
 
-  test("stands for at most 40 words", () => {
-    expect(found("Keys are … in the vault", gap(39))?.[0]).toBe("normalised");
-    expect(found("Keys are … in the vault", gap(40))?.[0]).not.toBe("normalised");
+  test.each([
+    ["The keys in the vault belong to the owner", "The keys … belong to the owner"],
+    ["Create a new one under Settings and store it safely", "Create a new one [...] store it safely"],
+    [about("stand in the book"), quote],
+    ["The clerk (a cousin of the king) has the key and the lock", "The clerk (…) has the key"],
+    ["本公司，包括分公司，承担责任", "本公司……承担责任"],
+  ])("in %j may leave out a phrase of place, or a remark that is set off: %j", (whole, claim) => {
+    expect(found(claim, whole)?.[0]).toBe("normalised");
   });
 
-  test.each(["not", "never", "without", "isn’t", "不", "没有"])("never stands for %j", (denial) => {
-    const whole = `The leave of staff is ${denial} paid in full`;
-    expect(["near", undefined]).toContain(found("The leave … paid in full", whole)?.[0]);
+  test("stands for at most 40 words", () => {
+    const long = (count: number) => about("sit on the red ".repeat(20).split(" ").slice(0, count).join(" "));
+    expect(found(quote, long(39))?.[0]).toBe("normalised");
+    expect(found(quote, long(40))?.[0]).not.toBe("normalised");
+  });
+
+  test.each([
+    "not",
+    "never",
+    "without",
+    "isn’t",
+    "refuse to",
+    "rarely",
+    "if",
+    "only",
+    "may",
+    "most",
+    "two",
+    "5",
+    "disable",
+  ])("never stands for %j", (turning) => {
+    expect(found(quote, about(`${turning} stand there`))?.[0]).not.toBe("normalised");
+    const whole = `The leave of the staff is ${turning} paid in full`;
+    expect(found("The leave of the staff is … paid in full", whole)?.[0]).not.toBe("normalised");
+  });
+
+  test.each([
+    ["本公司，包括拒绝付款的分公司，承担责任", "本公司……承担责任", "拒绝"],
+    ["本公司，经股东同意，承担责任", "本公司……承担责任", "a condition"],
+    [
+      "The council approves the budgets and the mayor signs the contracts",
+      "The council … signs the contracts",
+      "a subject",
+    ],
+    ["The old dog chased the black cat", "The old … black cat", "a verb of no list"],
+    ["The bank gleeps to pay the claim and the rest", "The bank … pay the claim", "a verb that nobody knows"],
+    ["Der Mieter in der Wohnung zahlt die Miete", "Der Mieter … zahlt die Miete", "anything in an unknown language"],
+    [
+      "Le locataire, qui habite la maison, paie le loyer",
+      "Le locataire … paie le loyer",
+      "anything in an unknown language",
+    ],
+    [
+      "The keys of the house stand. In the vault of the owner it is dark",
+      "The keys of the house … of the owner",
+      "the end of a sentence",
+    ],
+    [
+      "- The keys of the house\n- In the vault of the owner",
+      "The keys of the house … of the owner",
+      "the end of an item",
+    ],
+  ])("of %j does not make %j: it leaves out %s", (whole, claim) => {
+    expect(["near", undefined]).toContain(found(claim, whole)?.[0]);
   });
 
   test("has at least two words on either side, in order, and at most eight parts", () => {
-    expect(found("Keys … the vault", gap(3))?.[0]).not.toBe("normalised");
-    expect(found("in the vault … Keys are", gap(3))?.[0]).not.toBe("normalised");
+    const whole = "Keys in the vault belong to the owner";
+    expect(found("Keys … belong to the owner", whole)?.[0]).not.toBe("normalised");
+    expect(found("belong to the owner … Keys in the vault", whole)?.[0]).not.toBe("normalised");
     const parts = (count: number) => Array.from({ length: count }, (_, at) => `a${at}x b${at}y`);
-    expect(found(parts(8).join(" … "), parts(8).join(" so "))?.[0]).toBe("normalised");
-    expect(found(parts(9).join(" … "), parts(9).join(" so "))?.[0]).not.toBe("normalised");
+    expect(found(parts(8).join(" … "), parts(8).join(" "))?.[0]).toBe("normalised");
+    expect(found(parts(9).join(" … "), parts(9).join(" "))?.[0]).not.toBe("normalised");
   });
 
   test("goes on from the last place where the words before it stand", () => {
-    const whole = `the key is not here. the key is kept well for the owner`;
-    expect(found("the key … the owner", whole)).toEqual(["normalised", "the key is kept well for the owner"]);
+    const whole = `the key is not here. the key in the vault is the owner's`;
+    expect(found("the key … is the owner's", whole)).toEqual(["normalised", "the key in the vault is the owner's"]);
   });
 });
 
@@ -281,26 +348,10 @@ test("a quote in which one word is replaced, dropped, added or swapped is never 
   );
 });
 
-test("a quote in which only case, white space, punctuation or typography differs stays supported", () => {
-  const joiner = fc.constantFrom(
-    " ",
-    "  ",
-    "\n",
-    ", ",
-    " — ",
-    "; ",
-    " “",
-    "” ",
-    ". ",
-    "… ",
-    " **",
-    "** ",
-    "\u00a0",
-    " (",
-  );
+test("a quote in which only white space, quotation marks, markup or typography differs stays supported", () => {
+  const joiner = fc.constantFrom(" ", "  ", " \n", " “", "” ", "\u00a0");
   const variant = fc.constantFrom<(word: string) => string>(
     (word) => word,
-    (word) => word.toUpperCase(),
     (word) => word.normalize("NFD"),
     (word) => word.replace("'", "’"),
     (word) => word.replace("-", "−"),
@@ -318,7 +369,8 @@ test("a quote in which only case, white space, punctuation or typography differs
         const claim = own.map((word, at) => variants[at]!(word) + (at < own.length - 1 ? joiners[at]! : "")).join("");
         const at = quoteLocator(whole)(claim);
         expect(["exact", "normalised"]).toContain(at?.support);
-        expect(meaningfulWords(whole.slice(at?.start, at?.end))).toHaveLength(meaningfulWords(claim).length);
+        const forms = (part: string) => printedText(part, { cut: true }).tokens.map(({ form }) => form);
+        expect(forms(whole.slice(at?.start, at?.end))).toEqual(forms(claim));
       },
     ),
     { numRuns: 3000 },
@@ -334,10 +386,10 @@ test("every word leads back to its place in the text, whatever the text", () => 
       ),
       (original) => {
         let end = 0;
-        for (const word of meaningfulWords(original)) {
+        for (const word of printedText(original).tokens) {
           expect(word.end).toBeGreaterThan(word.start);
           expect(word.start >= end || word.joined).toBe(true);
-          expect(meaningfulWords(original.slice(word.start, word.end)).map(({ form }) => form)).toContain(word.form);
+          expect(printedText(original.slice(word.start, word.end)).tokens.map(({ form }) => form)).toContain(word.form);
           ({ end } = word);
         }
       },
@@ -367,7 +419,7 @@ test.each([
   ["Set `idle_time` and wait here.", "idle_time and wait here", "`idle_time` and wait here"],
   [
     "Wait here for the [help desk](https://example.org).",
-    "here, for the HELP DESK",
+    "here  for the help desk",
     "here for the [help desk](https://example.org)",
   ],
 ])("the span of words in %s takes a link or code whole", (whole, claim, quote) => {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { nearestWindow } from "../../../src/text/citations/locate-quote.js";
+import { nearestWindow } from "../../../src/text/citations/nearest-window.js";
 
 test("the nearest window has as many distinct words as any window of its width", () => {
   fc.assert(

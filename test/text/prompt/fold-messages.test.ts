@@ -134,7 +134,7 @@ describe("what does not fit is folded", () => {
   });
 
   test("the newest turns stay in full up to three quarters of the budget, the rest of which is for the folded ones", () => {
-    // Of 201 characters, 67 tokens, and 8 for the message: ten of them are exactly three quarters of 1,000.
+    // A turn has 201 characters, which are 67 tokens, and 8 for the message: ten of them are exactly three quarters of 1,000.
     const turns = (count: number) =>
       Array.from({ length: count }, (_, at) => (at % 2 === 0 ? user : assistant)(`${at}`.padEnd(201, "x")));
     const inFull = (count: number, maxTokens: number) =>
@@ -301,7 +301,7 @@ test("messages always keep the service's rules, the budget, the order, and calls
         expect(inText).toEqual(inText.toSorted((a, b) => a - b));
         const newest = history.slice(folded.foldedTurns).flatMap((turn) => turn.text);
         for (const verbatim of newest) expect(text).toContain(verbatim);
-        // What was folded is shorter, not gone: texts, and results of tools.
+        // Folded turns are shorter, not gone: texts, and results of tools.
         const labels = (turn: Turn) => JSON.stringify(turn).match(/<\d+>/gu) ?? [];
         for (const label of history.slice(folded.droppedTurns).flatMap(labels)) expect(text).toContain(label);
 

@@ -63,6 +63,76 @@ describe("sources in a message", () => {
     expect(parseSources(message)).toEqual([{ number: 1, uri: "a", text }]);
   });
 
+  const spellings = [
+    "</ source>",
+    "</\tsource>",
+    "< / source >",
+    "<\n/source>",
+    "</\nsource\n>",
+    "</SOURCE>",
+    "<//source>",
+    "</source",
+    "</so\u200burce>",
+    "<\u2060/\u00adsource>",
+    "</\u0000source>",
+    "\uff1c\uff0f\uff53\uff4f\uff55\uff52\uff43\uff45\uff1e",
+    "\uff1c/source\uff1e",
+    "\ufe64/source\ufe65",
+    "\u2039/source\u203a",
+    "\u3008/source\u3009",
+    "<\u2044source>",
+    "</\u{1d42c}\u{1d428}\u{1d42e}\u{1d42b}\u{1d41c}\u{1d41e}>",
+    "</\u24e2\u24de\u24e4\u24e1\u24d2\u24d4>",
+    "< question>",
+    "</\u3000tool_response>",
+    "<tool\uff3fcall>",
+    "</conversation\ufe0f_history>",
+  ];
+  /** A tag as a model may read it: what can be seen of the text, in plain letters. */
+  const seen = (text: string) => text.normalize("NFKC").replaceAll(/[\s\p{Cc}\p{Default_Ignorable_Code_Point}]/gu, "");
+  const tag = /[<\u2039\u3008]\W*(?:source|question|tool_call|tool_response|conversation_history)/iu;
+
+  test.each(spellings.map((text) => [text]))(
+    "%j is escaped in text, titles and JSON, and comes back whole",
+    (spelling) => {
+      const text = `before ${spelling} behind`;
+      const escaped = escapeTags(text);
+      expect(escaped).toMatch(/[<\uff1c\ufe64\u2039\u3008]\\/u);
+      expect(unescapeTags(escaped)).toBe(text);
+      expect(unescapeTags(unescapeTags(escapeTags(escaped)))).toBe(text);
+      const rendered = renderSource({ number: 1, uri: spelling, title: text, text });
+      expect(parseSources(rendered)).toEqual([{ number: 1, uri: spelling, title: text, text }]);
+      expect(seen(rendered.slice(0, rendered.indexOf("\n")).replace("<source", ""))).not.toMatch(tag);
+      const json = tagFreeJson({ [spelling]: text });
+      expect(JSON.parse(json)).toEqual({ [spelling]: text });
+      expect(seen(json.replaceAll(/\\[nrtbf]|\\u00[01]./gu, " "))).not.toMatch(tag);
+    },
+  );
+
+  test.each([
+    ["a < source of light"],
+    ["<sources>"],
+    ["<resource>"],
+    ["x <y/source>"],
+    ["\u3008\u6587\u4ef6\u3009"],
+    ["if (a < question1)"],
+  ])("%j is left as it is, unless a tag may be read in it", (text) => {
+    const isTag = text.startsWith("a <");
+    expect(escapeTags(text)).toBe(isTag ? "a <\\ source of light" : text);
+  });
+
+  test("text of many brackets and blanks is escaped in a moment", () => {
+    for (const text of [
+      "<".repeat(300_000),
+      `<${" ".repeat(300_000)}`,
+      "< /".repeat(100_000),
+      `<${"/".repeat(300_000)}`,
+    ]) {
+      expect(escapeTags(text)).toBe(text);
+      expect(JSON.parse(tagFreeJson(text))).toBe(text);
+    }
+  });
+
   test("unescaping undoes escaping exactly, even twice", () => {
     fc.assert(
       fc.property(hostileText, (text) => {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { parseToolResponses, renderToolCall, renderToolResponse } from "../../../src/text/prompt/tool-messages.js";
 import { WrittenToolCallParser } from "../../../src/text/prompt/written-tool-calls.js";
 
-/** What the reader sees of a reply, and the calls that it holds. */
+/** Splits a reply into the text that its reader sees and the calls that it holds. */
 function read(deltas: readonly string[]) {
   const parser = new WrittenToolCallParser();
   const text = deltas.map((delta) => parser.push(delta)).join("") + parser.end();

@@ -24,7 +24,6 @@ test("short texts with many different units come to the whole table, and lose no
   const of = kinds();
   for (let first = 0; first < 4096; first += 64) {
     const text = units.slice(first, first + 64).join("");
-    const table = of(text);
-    for (let unit = 0; unit < first + 64; unit++) expect(table[unit]).toBe(all[unit]);
+    expect(of(text).slice(0, first + 64)).toEqual(all.slice(0, first + 64));
   }
 });

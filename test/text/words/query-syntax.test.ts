@@ -13,6 +13,8 @@ describe("parseQuery", () => {
     ["key -one,two. three", "key . three", [], ["one,two"]],
     ["a -b -c d", "a d", [], ["b", "c"]],
     ['a -"b"c', "a c", [], ["b"]],
+    ["-only -exclusions", "", [], ["only", "exclusions"]],
+    ["－「生成」 …", "", [], ["生成"]],
   ])("%s", (text, plain, phrases, not) => {
     expect(parseQuery(text)).toEqual({ plain, phrases, not });
   });
@@ -25,7 +27,6 @@ describe("parseQuery", () => {
     'a 5" disk and a 3" one',
     'an "open quote',
     '"" and “ ”',
-    "-only -exclusions",
     "-",
     '"',
     "",
@@ -33,7 +34,7 @@ describe("parseQuery", () => {
     expect(parseQuery(text)).toEqual({ plain: text, phrases: [], not: [] });
   });
 
-  test("any input is parsed, and has words to search for unless it is blank", () => {
+  test("any input is parsed, and has words to search for unless it is blank or only excludes", () => {
     const piece = fc.constantFrom(
       '"',
       "-",
@@ -61,6 +62,7 @@ describe("parseQuery", () => {
         (text) => {
           const { plain, phrases, not } = parseQuery(text);
           if (phrases.length === 0 && not.length === 0) expect(plain).toBe(text);
+          else if (plain === "") expect(phrases).toEqual([]);
           else expect(plain).toMatch(/[\p{L}\p{N}]/u);
           for (const each of [...phrases, ...not]) expect(text).toContain(each);
           for (const phrase of phrases) expect(plain).toContain(phrase.replace(/\s+/gu, " "));

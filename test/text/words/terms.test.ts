@@ -1,12 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { eachTerm, NumberedTerms, queryTerms, terms } from "../../../src/text/words/terms.js";
+import { eachTerm, NumberedTerms, queryTerms, subjectTerms, termCounts, terms } from "../../../src/text/words/terms.js";
+import { simplified } from "../../../src/text/words/simplified-forms.js";
 import { wordTerms } from "../../../src/text/words/word-terms.js";
 import { hostileText } from "../hostile-text.js";
 
 const unspaced =
   String.raw`[[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}` +
-  String.raw`\p{Script=Khmer}\p{Script=Myanmar}\u30fc\uff9e\uff9f]&&[\p{L}\p{M}]]`;
+  String.raw`\p{Script=Khmer}\p{Script=Myanmar}\u30fc\uff70\uff9e\uff9f]&&[\p{L}\p{M}]]`;
 const letter = String.raw`[[\p{L}\p{N}\p{M}_\u00ad\u200c\u200d\u2060]--${unspaced}]`;
 const runs = new RegExp(
   String.raw`(?<pairs>${unspaced}+)|(?<word>(?![\u{10000}-\u{10ffff}])${letter}(?:\+\+|#)(?!${letter})|(?:${letter}|(?<=${letter})[.'’](?=${letter})|(?<=[0-9]),(?=[0-9]))+)`,
@@ -18,8 +19,11 @@ function slowTerms(text: string): string[] {
   return [...text.matchAll(runs)].flatMap(({ groups = {} }) => {
     const { pairs, word } = groups;
     if (pairs === undefined) return wordTerms(word!);
-    const characters = Array.from(pairs).map((character, at, all) => character + (all[at + 1] ?? ""));
-    return (characters.length > 1 ? characters.slice(0, -1) : characters).map((term) => term.normalize("NFKC"));
+    const written = /[\uff66-\uff9f]/.test(pairs) ? pairs.normalize("NFKC") : pairs;
+    const characters = Array.from(written).map((character, at, all) => character + (all[at + 1] ?? ""));
+    return (characters.length > 1 ? characters.slice(0, -1) : characters).map((term) =>
+      simplified(term.normalize("NFKC")),
+    );
   });
 }
 
@@ -75,6 +79,23 @@ describe("terms", () => {
   test("keep the signs of one-letter names", () => {
     expect(terms("C++ and C# or F#.")).toEqual(["c++", "c#", "f#"]);
     expect(terms("a #tag")).toEqual(["tag"]);
+  });
+
+  test("in Chinese are those of simplified characters, whatever a text is written in", () => {
+    expect(terms("語義約定")).toEqual(["语义", "义约", "约定"]);
+    expect(terms("語義約定")).toEqual(terms("语义约定"));
+    expect([...queryTerms("語義約定是什麼？")]).toEqual([...queryTerms("语义约定是什么？")]);
+    expect(subjectTerms("請問遙測怎麼設置")).toEqual(subjectTerms("请问遥测怎么设置"));
+    expect(terms("髮 龍")).toEqual(["发", "龙"]);
+  });
+
+  test("in Japanese are pairs of kana and of kanji in their usual width, and words of other letters", () => {
+    expect(terms("データ")).toEqual(["デー", "ータ"]);
+    expect(terms("ﾃﾞｰﾀ")).toEqual(terms("データ"));
+    expect(terms("ﾊﾟｽﾜｰﾄﾞの変更")).toEqual(terms("パスワードの変更"));
+    expect(terms("ＡＰＩキーの期限")).toEqual(["api", "キー", "ーの", "の期", "期限"]);
+    expect(terms("東京で")).toEqual(["东京", "京で"]);
+    expect(terms("ｶ")).toEqual(["カ"]);
   });
 
   test("in Chinese are overlapping pairs, and characters that stand alone", () => {
@@ -153,27 +174,49 @@ test("numbered terms are the same terms, for repeated words too", () => {
 });
 
 describe("queryTerms", () => {
+  /** The terms that count in full. */
+  const full = (question: string) => [...queryTerms(question)].flatMap(([term, weight]) => (weight >= 1 ? [term] : []));
+
   test.each([
     ["什么是 span？", "span"],
     ["跨度是什么？", "跨度"],
     ["请问如何配置采样器呢？", "配置采样器"],
-    ["这个端口是多少", "这个端口是"],
-    ["为什么队列满了？", "队列满了"],
+    ["为什么队列满了？", "队列满"],
     ["能否关闭日志吗", "关闭日志"],
-  ])("%s looks for its subject", (question, subject) => {
-    expect(queryTerms(question)).toEqual(terms(subject));
+    ["队列的长度", "队列 长度"],
+    ["What is a span, and how does it end?", "span end"],
+    ["which of these should I cache", "cache"],
+    ["吗啡与呢绒价格", "吗啡 呢绒价格"],
+  ])("%s asks for its subject, and for its other words less", (question, subject) => {
+    expect(full(question)).toEqual(terms(subject));
+    const all = queryTerms(question);
+    for (const term of terms(question)) expect(all.get(term)).toBeGreaterThan(0);
+    for (const [term, weight] of all) if (!terms(subject).includes(term)) expect(weight).toBeLessThan(1);
   });
 
-  test.each(["吗啡与呢绒的价格", "什么？", "what is a span", "何を検索しますか、誰が", ""])(
-    "%s is left as it is",
-    (text) => {
-      expect(queryTerms(text)).toEqual(terms(text));
-    },
-  );
-
-  test("no character is paired across a word that was left out", () => {
-    expect(queryTerms("检索是什么原理")).toEqual(terms("检索 原理"));
+  test("a word that stands there twice counts twice", () => {
+    expect([...queryTerms("cache the cache of caches when when")]).toEqual([
+      ["cach", 3],
+      ["when", 0.5],
+    ]);
   });
+
+  test.each(["何を検索しますか、誰が", ""])("%s counts every term in full", (text) => {
+    expect(queryTerms(text)).toEqual(termCounts(text));
+  });
+
+  test("no character is paired across a question word as a word of the subject", () => {
+    expect(full("检索是什么原理")).toEqual(terms("检索 原理"));
+  });
+});
+
+test.each([
+  ["what causes the lag of a queue", ["caus", "lag", "queue"]],
+  ["这个队列为什么满了", ["个队", "队列"]],
+  ["who is who", ["who", "who"]],
+  ["how to search", ["how", "search"]],
+])("%s has these terms in a row", (question, expected) => {
+  expect(subjectTerms(question)).toEqual(expected);
 });
 
 test("a visitor may read the terms of another text meanwhile", () => {

@@ -16,7 +16,7 @@ async function watched(script: readonly ScriptedReply[], options: Partial<Transp
 }
 
 describe("the caller hears of failed attempts", () => {
-  /** What a call says of its attempts, and how it ended. */
+  /** The events of a call's attempts, and its outcome. */
   async function told(script: readonly ScriptedReply[], options: Partial<TransportOptions>, signal?: AbortSignal) {
     const { transport } = await transportFor(script, options);
     const attempts: FailedAttempt[] = [];
@@ -154,6 +154,7 @@ describe("totals()", () => {
         sentBytes: 4 * JSON.stringify(upstream.requests[0]!.body).length,
         receivedBytes: 2 * JSON.stringify(said).length,
         inputTokens: 4000,
+        cachedTokens: 0,
         outputTokens: 1000,
         uncounted: 0,
         cost: 0.016,

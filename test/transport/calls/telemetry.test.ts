@@ -1,3 +1,4 @@
+// In test:all alone: it waits for retries and deadlines under every kind of span, for 22 s.
 import { context, metrics, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import {

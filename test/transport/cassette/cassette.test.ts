@@ -72,7 +72,9 @@ test("a program runs again from the file alone, to the bit, with its failures an
 });
 
 test("a stream is played in its recorded pieces, even when they cut a character", async () => {
-  const bytes = Buffer.from(`data: ${JSON.stringify(chunk({ content: "你好" }))}\n\ndata: [DONE]\n\n`);
+  const bytes = Buffer.from(
+    `data: ${JSON.stringify(chunk({ content: "你好" }, { finish_reason: "stop" }))}\n\ndata: [DONE]\n\n`,
+  );
   const cut = bytes.indexOf("你") + 1;
   const chunks = [bytes.subarray(0, 5), bytes.subarray(5, cut), bytes.subarray(cut)];
   const { path } = await recorded([{ chunks, gapMs: 20 }], (transport) => collect(transport.chatStream(ask)));

@@ -117,6 +117,21 @@ test.each([
   expect(requestedWaitMs(headers, 0)).toBe(expected);
 });
 
+const now = 1_999_999_990_000;
+
+test.each([
+  [{ "retry-after": "2000000000" }, 10_000],
+  [{ "x-ratelimit-remaining": "0", "x-ratelimit-reset": "2000000000000" }, 10_000],
+  [{ "retry-after": "2592000" }, 2_592_000_000],
+  [{ "retry-after": "3000000" }, undefined],
+  [{ "retry-after": "9999999999999999999" }, undefined],
+  [{ "retry-after": "Tue, 31 Dec 2199 23:59:59 GMT" }, undefined],
+  [{ "retry-after-ms": "9000000000", "retry-after": "2" }, 2000],
+  [{ "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "400d" }, undefined],
+])("%j in 2033 asks to wait %s ms, and a wait that no limit is counted over is none (E6)", (headers, expected) => {
+  expect(requestedWaitMs(headers, now)).toBe(expected);
+});
+
 describe("the message of an error", () => {
   test("is one line of at most 500 characters", () => {
     expect(readErrorBody(`a \n\t b${"c".repeat(497)}`).message).toBe(`a b${"c".repeat(497)}`);

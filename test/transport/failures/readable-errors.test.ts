@@ -4,7 +4,7 @@ import { failure, transportFor } from "../../support/transport-for.js";
 
 const ask = { model: "citewell/local-extractive", messages: [{ role: "user" as const, content: "?" }] };
 
-/** What a JavaScript program without types may pass. */
+/** Passes any value, as a JavaScript program without types may. */
 const anything = (value: unknown) => value as never;
 
 describe("a mistake in a call is told before anything is sent:", () => {

@@ -28,7 +28,7 @@ test("a slow reader holds the service back, and gets everything in the end", asy
   const write = async (response: ServerResponse) => {
     response.setHeader("content-type", "text/event-stream");
     for (; written < events; written++) if (!response.write(event)) await once(response, "drain");
-    response.end("data: [DONE]\n\n");
+    response.end(`data: ${JSON.stringify(chunk({}, { finish_reason: "stop" }))}\n\n`);
   };
   const transport = await serving((_, response) => void write(response));
   let characters = 0;

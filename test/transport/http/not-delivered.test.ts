@@ -1,3 +1,4 @@
+// In test:all alone: it lets time limits pass, for 11 s.
 import { Agent } from "undici";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { TransportError } from "../../../src/core/errors.js";
@@ -14,7 +15,7 @@ function transportTo(options: TransportOptions) {
   return transport;
 }
 
-/** What every error of a creation has that surely never left. */
+/** Expects the fields of an error of a creation that surely never left. */
 function expectNothingSent(error: unknown): void {
   expect((error as TransportError).code).not.toBe("ambiguous");
   expect((error as TransportError).submission).toBeUndefined();

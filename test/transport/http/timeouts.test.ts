@@ -1,3 +1,4 @@
+// In test:all alone: it lets time limits pass, for 9 s.
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { collect } from "../../../src/core/stream.js";
@@ -78,7 +79,8 @@ describe("a stream has two idle limits (§4)", () => {
 
   test("the time without a payload starts again after each payload", async () => {
     const stretch = [hello, ...Array.from({ length: 5 }, () => comment)];
-    const chunks = [...Array.from({ length: 8 }, () => stretch).flat(), "data: [DONE]\n\n"];
+    const end = `data: ${JSON.stringify(chunk({}, { finish_reason: "stop" }))}\n\n`;
+    const chunks = [...Array.from({ length: 8 }, () => stretch).flat(), end];
     const { transport } = await transportFor([{ chunks, gapMs: 20 }], { streamIdleMs: 5000, streamPayloadIdleMs: 700 });
     const startedAt = performance.now();
     expect((await collect(transport.chatStream(ask))).filter(({ type }) => type === "text-delta")).toHaveLength(8);

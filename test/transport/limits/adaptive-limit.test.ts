@@ -25,6 +25,20 @@ describe("concurrency follows what the service takes (§9, 3)", () => {
     expect(state.limit).toBe(8);
   });
 
+  test("an answer adds its share of one call, exactly, and a cap that is reached adds none", () => {
+    expect(feed({ limit: 2, halvedAtMs: 0 }, "answered", 1, 2).limit).toBe(2.5);
+    expect(feed({ limit: 2.5, halvedAtMs: 0 }, "answered", 1, 2).limit).toBe(2.9);
+    expect(feed({ limit: 7.9, halvedAtMs: 0 }, "answered", 1, 2).limit).toBe(8);
+    const full = openLimit(8);
+    expect(feed(full, "answered", 1, 2)).toBe(full);
+  });
+
+  test("a call that left in the moment of the halving belongs to the load after it", () => {
+    expect(feed({ limit: 4, halvedAtMs: 100 }, "turned-away", 100, 101)).toEqual({ limit: 2, halvedAtMs: 101 });
+    expect(feed({ limit: 4, halvedAtMs: 100 }, "turned-away", 99, 101)).toEqual({ limit: 4, halvedAtMs: 100 });
+    expect(feed({ limit: 1, halvedAtMs: 100 }, "turned-away", 100, 101).limit).toBe(1);
+  });
+
   test("a broken connection says nothing", () => {
     expect(feed(openLimit(8), "neither", 0, 1)).toEqual(openLimit(8));
   });

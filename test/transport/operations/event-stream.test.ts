@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { EventStreamReader, type StreamEvent } from "../../../src/transport/operations/chat/event-stream.js";
+import { EventStreamReader, type StreamEvent } from "../../../src/transport/operations/chat/event-stream-reader.js";
 
 /** The slow, obvious way: the whole text at once, by lines. */
 function readWhole(text: string): StreamEvent[] {

@@ -92,7 +92,13 @@ describe("what the service says of a reply is passed on", () => {
 
   test("and streamed, where the first time and the last counts are valid", async () => {
     const { transport } = await transportFor([
-      { sse: [{ ...chunk({ content: "Hi" }), created: head.created }, { ...head, created: 1, choices: [] }, "[DONE]"] },
+      {
+        sse: [
+          { ...chunk({ content: "Hi" }, { finish_reason: "stop" }), created: head.created },
+          { ...head, created: 1, choices: [] },
+          "[DONE]",
+        ],
+      },
     ]);
     expect((await collect(transport.chatStream(ask))).at(-1)).toMatchObject({ result: { createdAt, usage } });
   });

@@ -4,7 +4,7 @@ import { longStringsReader, readJson, utf8 } from "../../../src/transport/http/r
 
 const read = longStringsReader("embedding");
 
-/** What reading the bytes gives, or the name of what it throws. */
+/** The value read from the bytes, or the name of the error. */
 function outcome(reader: typeof read, text: string | Buffer): unknown {
   try {
     return reader(Buffer.from(text as string));

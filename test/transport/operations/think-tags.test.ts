@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { ThinkTagSplitter } from "../../../src/transport/operations/chat/think-tags.js";
 import { streamed, transportFor } from "../../support/transport-for.js";
 
-/** What comes of a reply in these pieces. */
+/** Splits a reply that arrives in these pieces. */
 function split(pieces: readonly string[]) {
   const splitter = new ThinkTagSplitter();
   const parts = [...pieces.map((piece) => splitter.push(piece)), splitter.end()];
@@ -40,8 +40,8 @@ test.each([
 test("thinking that a service leaves in the text is told apart when the options say so, and only there (C2)", async () => {
   const reply = streamed("<thi", "nk>wh", "y</think>", "\n\nso");
   const ask = { model: "m", messages: [{ role: "user" as const, content: "?" }] };
-  const apart = await transportFor([reply], { thinkTags: true });
-  expect(await apart.transport.chat(ask)).toMatchObject({ reasoning: "why", text: "so" });
+  const separated = await transportFor([reply], { thinkTags: true });
+  expect(await separated.transport.chat(ask)).toMatchObject({ reasoning: "why", text: "so" });
   const plain = await transportFor([reply]);
   expect(await plain.transport.chat(ask)).toMatchObject({ reasoning: "", text: "<think>why</think>\n\nso" });
 });

@@ -3,7 +3,7 @@ import { ToolCallAssembler, type ToolCallDelta } from "../../../src/transport/op
 
 function assemble(...deltas: readonly ToolCallDelta[]) {
   const assembler = new ToolCallAssembler();
-  for (const delta of deltas) assembler.take(delta);
+  for (const delta of deltas) assembler.take([delta]);
   return assembler.calls();
 }
 

@@ -186,3 +186,21 @@ describe("an option that a call does not have is refused by name, and nothing is
     expect(upstream.requests).toHaveLength(0);
   });
 });
+
+test("a request without a model, or with another thing in its place, is refused before it is sent", async () => {
+  for (const model of [undefined, null, 7, { id: "m" }, ["m"], ""]) {
+    const { transport, upstream } = await transportFor([]);
+    const calls = [
+      transport.embeddings({ model, input: "a" } as never),
+      transport.rerank({ model, query: "a", documents: ["b"] } as never),
+      transport.chat({ model, messages: [message] } as never),
+    ];
+    for (const call of calls) {
+      expect(await failure(call)).toMatchObject({
+        code: "request",
+        message: expect.stringContaining("model") as string,
+      });
+    }
+    expect(upstream.requests).toEqual([]);
+  }
+});

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { serviceNames, serviceProfile } from "../../../src/contract/services/services.js";
+import { serviceNames, serviceProfile } from "../../../src/dialects/services.js";
 import { collect } from "../../../src/core/stream.js";
 import { type Transport, createTransport } from "../../../src/transport/transport.js";
 import { chunk, failure, transportFor } from "../../support/transport-for.js";
 import { connected, having, keyHeadersOf } from "./connected-services.js";
-import { messages, schemaFormat, tools } from "./service-rows.js";
+import { chatModel } from "../../../src/models/chat-model.js";
+import { messages, schema, schemaFormat, tools } from "./service-rows.js";
 
 test.each(having("chat"))(
   "%s answers with tools, a schema and a seed, each in the field that it has for it",
@@ -20,7 +21,7 @@ test.each(having("chat"))(
       temperature: 0.7,
       stop: "END",
       seed: 7,
-      response_format: schemaFormat,
+      response_format: row.service === "deepseek" ? { type: "json_object" as const } : schemaFormat,
       ...(fields.includes("tool_choice") && { tool_choice: "required" as const }),
       ...(fields.includes("parallel_tool_calls") && { parallel_tool_calls: false }),
     });
@@ -166,12 +167,27 @@ test("the types let a request hold what its service has", () => {
     serviceNames.filter((name) =>
       (serviceProfile(name)?.chat?.fields as readonly string[] | undefined)?.includes(field),
     );
-  expect(taking("tool_choice")).toEqual(["openai", "azure-openai", "vllm", "llama.cpp", "mistral"]);
-  expect(taking("parallel_tool_calls")).toEqual(taking("tool_choice"));
-  expect(taking("n")).toEqual(["openai", "azure-openai", "vllm", "mistral"]);
-  expect(taking("top_k")).toEqual(["vllm", "llama.cpp"]);
-  expect(taking("min_p")).toEqual(taking("top_k"));
-  expect(taking("reasoning_effort")).toEqual(["openai", "azure-openai", "ollama", "vllm", "llama.cpp", "cohere"]);
+  const openais = ["openai", "azure-openai"];
+  const copies = [
+    "azure-openai-v1",
+    "gemini",
+    "openrouter",
+    "groq",
+    "deepseek",
+    "xai",
+    "together",
+    "bedrock",
+    "lm-studio",
+  ];
+  const except = (...names: readonly string[]) => copies.filter((name) => !names.includes(name));
+  expect(taking("tool_choice")).toEqual([...openais, "vllm", "llama.cpp", "mistral", ...copies]);
+  const others = except("gemini", "deepseek", "together", "bedrock", "lm-studio");
+  expect(taking("parallel_tool_calls")).toEqual([...openais, "vllm", "llama.cpp", "mistral", ...others]);
+  expect(taking("n")).toEqual([...openais, "vllm", "mistral", "azure-openai-v1", "gemini", "xai", "together"]);
+  expect(taking("top_k")).toEqual(["vllm", "llama.cpp", "openrouter", "together", "lm-studio"]);
+  expect(taking("min_p")).toEqual(["vllm", "llama.cpp", "openrouter", "together"]);
+  const efforts = except("deepseek", "lm-studio");
+  expect(taking("reasoning_effort")).toEqual([...openais, "ollama", "vllm", "llama.cpp", "cohere", ...efforts]);
 });
 
 describe("quirks", () => {
@@ -245,5 +261,36 @@ describe("quirks", () => {
       '{"city":"Oslo"}',
       '{"city":"Rome"}',
     ]);
+  });
+
+  test("DeepSeek gets its thinking back with the call that it led to, and is asked for JSON without a schema", async () => {
+    const calling = {
+      sse: [
+        chunk({ reasoning_content: "I need the time." }),
+        chunk({ tool_calls: [{ index: 0, id: "c1", function: { name: "clock", arguments: "{}" } }] }),
+        chunk({}, { finish_reason: "tool_calls" }),
+        "[DONE]",
+      ],
+    };
+    const { transport, upstream } = await transportFor([calling, calling], { service: "deepseek" });
+    const model = chatModel(transport, { model: "deepseek-chat" });
+    const question = { role: "user" as const, content: "Answer in JSON: what time is it?" };
+    await collect(model.stream({ messages: [question], format: "json", schema }));
+    const call = { id: "c1", name: "clock", arguments: "{}" };
+    const sent = [
+      question,
+      { role: "assistant" as const, content: "", reasoning: "I need the time.", toolCalls: [call] },
+      { role: "tool" as const, content: "noon", toolCallId: "c1" },
+    ];
+    await collect(model.stream({ messages: sent }));
+    expect(upstream.requests.map(({ body }) => body)).toMatchObject([
+      { response_format: { type: "json_object" } },
+      { messages: [{}, { reasoning_content: "I need the time." }, {}] },
+    ]);
+    const refused = failure(
+      transport.chat({ model: "c", messages: [question], response_format: schemaFormat } as never),
+    );
+    expect(String(await refused)).toContain("response_format");
+    expect(upstream.requests).toHaveLength(2);
   });
 });

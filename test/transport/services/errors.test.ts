@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ServiceName } from "../../../src/contract/services/services.js";
+import type { ServiceName } from "../../../src/dialects/services.js";
 import { serviceFailure } from "../../../src/transport/failures/service-failure.js";
 import { failure, transportFor } from "../../support/transport-for.js";
 import { rows } from "./service-rows.js";

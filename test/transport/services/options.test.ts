@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type ServiceName, serviceNames, serviceProfile, services } from "../../../src/contract/services/services.js";
+import { type ServiceName, serviceNames, serviceProfile, services } from "../../../src/dialects/services.js";
 import type { TransportEvent } from "../../../src/transport/calls/events.js";
 import type { TransportOptions } from "../../../src/transport/options.js";
 import { createTransport } from "../../../src/transport/transport.js";
@@ -26,7 +26,11 @@ test.each(rows.map((row) => [row.service, row] as const))(
     const lacking = (["embeddings", "rerank", "chat"] as const).filter((operation) => !row[operation]);
     for (const operation of lacking) {
       const call =
-        operation === "rerank" ? { query: "q", documents: ["a"] } : { messages: [{ role: "user", content: "?" }] };
+        operation === "rerank"
+          ? { query: "q", documents: ["a"] }
+          : operation === "embeddings"
+            ? { input: ["a"] }
+            : { messages: [{ role: "user", content: "?" }] };
       const error = await failure(transport[operation]({ model: "m", ...call } as never));
       expect(error).toMatchObject({ code: "request" });
       expect(String(error)).toMatch(new RegExp(`${row.service} has no such operation.*paths: \\{ ${operation}`));
@@ -51,6 +55,13 @@ test("Cohere's list of models is read, and Azure is not asked for one", async ()
   expect(await failure(azure.transport.listModels())).toMatchObject({ code: "request" });
 });
 
+test("Together's list of models, which is bare, is read", async () => {
+  const { transport } = await transportFor([{ json: [{ id: "openai/gpt-oss-20b", type: "chat" }] }], {
+    service: "together",
+  });
+  expect(await transport.listModels()).toEqual([{ id: "openai/gpt-oss-20b" }]);
+});
+
 describe("the address of a service", () => {
   const addressOf = (options: TransportOptions) => createTransport(options).baseUrl;
 
@@ -62,15 +73,99 @@ describe("the address of a service", () => {
     ["openai", "https://api.openai.com/v1/chat/completions", "https://api.openai.com/v1"],
     ["openai", "https://gateway.example/v1beta/openai", "https://gateway.example/v1beta/openai"],
     ["azure-openai", "https://me.openai.azure.com/openai", "https://me.openai.azure.com"],
+    [
+      "azure-openai",
+      "https://me.openai.azure.com/OpenAI/Deployments/m/Chat/Completions",
+      "https://me.openai.azure.com",
+    ],
+    ["azure-openai", "https://me.openai.azure.com/openai/deployments/m/completions", "https://me.openai.azure.com"],
     ["tei", "http://localhost:8080/v1", "http://localhost:8080"],
     ["cohere", "https://api.cohere.com/v2", "https://api.cohere.com"],
+    [
+      "azure-openai",
+      "https://me.openai.azure.com/openai/deployments/m/chat/completions",
+      "https://me.openai.azure.com",
+    ],
+    [
+      "azure-openai",
+      "https://me.openai.azure.com/openai/deployments/my-embed/embeddings",
+      "https://me.openai.azure.com",
+    ],
+    ["azure-openai", "https://me.openai.azure.com/openai/deployments/m/", "https://me.openai.azure.com"],
+    ["azure-openai", "https://me.openai.azure.com/?api-version=2025-01-01-preview", "https://me.openai.azure.com"],
+    ["azure-openai", "https://gate.example/azure/openai/deployments/m/chat/completions", "https://gate.example/azure"],
+    ["azure-openai-v1", "https://me.openai.azure.com/openai/v1/", "https://me.openai.azure.com"],
+    ["azure-openai-v1", "https://me.services.ai.azure.com/openai/v1/responses", "https://me.services.ai.azure.com"],
+    ["azure-openai-v1", "https://me.openai.azure.com/openai/v1?api-version=preview", "https://me.openai.azure.com"],
+    [
+      "gemini",
+      "https://generativelanguage.googleapis.com/v1beta/openai/",
+      "https://generativelanguage.googleapis.com/v1beta/openai",
+    ],
+    ["openrouter", "https://openrouter.ai/api/v1/chat/completions", "https://openrouter.ai/api/v1"],
+    ["openrouter", "https://openrouter.ai", "https://openrouter.ai/api/v1"],
+    ["groq", undefined, "https://api.groq.com/openai/v1"],
+    ["deepseek", "https://api.deepseek.com/v1", "https://api.deepseek.com"],
+    ["deepseek", "https://api.deepseek.com/beta", "https://api.deepseek.com/beta"],
+    ["xai", "https://api.x.ai", "https://api.x.ai/v1"],
+    ["together", "https://api.together.xyz/v1/", "https://api.together.xyz/v1"],
+    ["bedrock", "https://bedrock-runtime.us-west-2.amazonaws.com", "https://bedrock-runtime.us-west-2.amazonaws.com"],
+    [
+      "bedrock",
+      "https://bedrock-runtime.us-west-2.amazonaws.com/openai/v1",
+      "https://bedrock-runtime.us-west-2.amazonaws.com",
+    ],
+    [
+      "bedrock",
+      "https://bedrock-mantle.us-east-1.api.aws/v1/chat/completions",
+      "https://bedrock-mantle.us-east-1.api.aws",
+    ],
+    ["lm-studio", "http://desk:1234", "http://desk:1234/v1"],
   ])("%s at %s is %s", (service, baseUrl, address) => {
     expect(addressOf({ service, ...(baseUrl !== undefined && { baseUrl }) })).toBe(address);
   });
 
-  test.each<ServiceName>(["contract", "azure-openai"])("of %s must be given", (service) => {
-    expect(() => createTransport({ service })).toThrow(/baseUrl is missing/);
+  test("of Azure's v1 API makes it that service, and its version is kept", async () => {
+    const { upstream } = await transportFor([]);
+    const create = (path: string) =>
+      createTransport({ service: "azure-openai", baseUrl: upstream.baseUrl + path, apiKey: key, maxRetries: 0 });
+    for (const [path, service] of [
+      ["/openai/v1/", "azure-openai-v1"],
+      ["/openai/v1/chat/completions?api-version=preview", "azure-openai-v1"],
+      ["/openai/deployments/x/embeddings?api-version=2025-04-01-preview", "azure-openai"],
+      ["/openai", "azure-openai"],
+    ] as const) {
+      const transport = create(path);
+      expect(transport.service).toBe(service);
+      await failure(transport.embeddings({ model: "e", input: ["a"] }));
+      await transport.close();
+    }
+    expect(upstream.requests.map((request) => request.path)).toEqual([
+      "/openai/v1/embeddings",
+      "/openai/v1/embeddings?api-version=preview",
+      "/openai/deployments/e/embeddings?api-version=2025-04-01-preview",
+      "/openai/deployments/e/embeddings?api-version=2024-10-21",
+    ]);
   });
+
+  test("of Azure with another query, or of others with any, is refused without being quoted", () => {
+    for (const [service, query] of [
+      ["azure-openai", "?api-version=2024-10-21&key=hunter2"],
+      ["azure-openai", "?api-version=hunter2%20"],
+      ["openai", "?api-version=hunter2"],
+    ] as const) {
+      const make = () => createTransport({ service, baseUrl: `https://host/openai${query}` });
+      expect(make).toThrow(/must not have a query/);
+      expect(make).not.toThrow(/hunter2/);
+    }
+  });
+
+  test.each<ServiceName>(["contract", "azure-openai", "azure-openai-v1", "bedrock"])(
+    "of %s must be given",
+    (service) => {
+      expect(() => createTransport({ service })).toThrow(/baseUrl is missing/);
+    },
+  );
 
   test("of a misspelt service is not guessed", () => {
     expect(() => createTransport({ service: "openia" as ServiceName })).toThrow(/service: .*"openai"/);

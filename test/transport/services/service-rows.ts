@@ -1,4 +1,4 @@
-import type { ServiceName } from "../../../src/contract/services/services.js";
+import type { ServiceName } from "../../../src/dialects/services.js";
 import type { ScriptedReply } from "../../support/scripted-upstream.js";
 
 // The wire of each service as its row describes it, written out: what a request must be, and what comes back.
@@ -89,6 +89,23 @@ const jinaResults = (more: object = {}): ScriptedReply => ({
     ...more,
   },
 });
+
+const inOpenaiForm = {
+  body: { model: "e", input, encoding_format: "base64" },
+  reply: vectorList(inBase64, { prompt_tokens: 8, total_tokens: 8 }),
+  tokens: 8,
+};
+const inNumbers = {
+  body: { model: "e", input },
+  reply: vectorList(
+    [
+      [1, 0],
+      [0, 1],
+    ],
+    { prompt_tokens: 8, total_tokens: 8 },
+  ),
+  tokens: 8,
+};
 
 export const rows: readonly ServiceRow[] = [
   {
@@ -335,5 +352,138 @@ export const rows: readonly ServiceRow[] = [
       reply: completion(openaiCounts),
     },
     streamUsage: "unasked",
+  },
+  {
+    service: "azure-openai-v1",
+    keyHeaders: { "api-key": "sk-0123456789" },
+    embeddings: { path: "/openai/v1/embeddings", ...inOpenaiForm },
+    chat: {
+      path: "/openai/v1/chat/completions",
+      body: chatBody({
+        max_completion_tokens: 50,
+        seed: 7,
+        response_format: schemaFormat,
+        tool_choice: "required",
+        parallel_tool_calls: false,
+      }),
+      reply: completion(openaiCounts),
+    },
+    streamUsage: "asked",
+  },
+  {
+    service: "gemini",
+    embeddings: { path: "/v1beta/openai/embeddings", ...inNumbers },
+    chat: {
+      path: "/v1beta/openai/chat/completions",
+      body: chatBody({
+        max_completion_tokens: 50,
+        seed: 7,
+        response_format: schemaFormat,
+        tool_choice: "required",
+      }),
+      reply: completion(openaiCounts),
+    },
+    streamUsage: "asked",
+  },
+  {
+    service: "openrouter",
+    embeddings: { path: "/api/v1/embeddings", ...inOpenaiForm },
+    rerank: {
+      path: "/api/v1/rerank",
+      body: { model: "r", query: "q", documents: ["a", "b"], top_n: 1 },
+      reply: jinaResults({ id: "gen-1", usage: { total_tokens: 20, search_units: 1 } }),
+      tokens: 20,
+    },
+    chat: {
+      path: "/api/v1/chat/completions",
+      body: chatBody({
+        max_tokens: 50,
+        seed: 7,
+        response_format: schemaFormat,
+        tool_choice: "required",
+        parallel_tool_calls: false,
+      }),
+      reply: completion(openaiCounts),
+    },
+    streamUsage: "unasked",
+  },
+  {
+    service: "groq",
+    chat: {
+      path: "/openai/v1/chat/completions",
+      body: chatBody({
+        max_completion_tokens: 50,
+        seed: 7,
+        response_format: schemaFormat,
+        tool_choice: "required",
+        parallel_tool_calls: false,
+      }),
+      reply: completion(openaiCounts),
+    },
+    streamUsage: "asked",
+  },
+  {
+    service: "deepseek",
+    chat: {
+      path: "/chat/completions",
+      body: chatBody({ max_tokens: 50, seed: 7, response_format: { type: "json_object" }, tool_choice: "required" }),
+      reply: completion({ ...openaiCounts, prompt_cache_hit_tokens: 8 }),
+    },
+    streamUsage: "asked",
+  },
+  {
+    service: "xai",
+    chat: {
+      path: "/v1/chat/completions",
+      body: chatBody({
+        max_completion_tokens: 50,
+        seed: 7,
+        response_format: schemaFormat,
+        tool_choice: "required",
+        parallel_tool_calls: false,
+      }),
+      reply: completion(openaiCounts),
+    },
+    streamUsage: "asked",
+  },
+  {
+    service: "together",
+    embeddings: { path: "/v1/embeddings", ...inNumbers },
+    rerank: {
+      path: "/v1/rerank",
+      body: { model: "r", query: "q", documents: ["a", "b"], top_n: 1 },
+      reply: jinaResults({ object: "rerank", usage: { prompt_tokens: 20, total_tokens: 20 } }),
+      tokens: 20,
+    },
+    chat: {
+      path: "/v1/chat/completions",
+      body: chatBody({ max_tokens: 50, seed: 7, response_format: schemaFormat, tool_choice: "required" }),
+      reply: completion(openaiCounts),
+    },
+    streamUsage: "unasked",
+  },
+  {
+    service: "bedrock",
+    chat: {
+      path: "/openai/v1/chat/completions",
+      body: chatBody({
+        max_completion_tokens: 50,
+        seed: 7,
+        response_format: schemaFormat,
+        tool_choice: "required",
+      }),
+      reply: completion(openaiCounts),
+    },
+    streamUsage: "asked",
+  },
+  {
+    service: "lm-studio",
+    embeddings: { path: "/v1/embeddings", ...inNumbers },
+    chat: {
+      path: "/v1/chat/completions",
+      body: chatBody({ max_tokens: 50, seed: 7, response_format: schemaFormat, tool_choice: "required" }),
+      reply: completion(openaiCounts),
+    },
+    streamUsage: "asked",
   },
 ];

@@ -1,3 +1,4 @@
+// In test:all alone: it waits for slow downloads, for 12 s.
 import { readFile, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";

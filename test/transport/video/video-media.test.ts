@@ -21,7 +21,7 @@ const image = (url: string): VideoContentItem => ({ type: "image_url", image_url
 const audio = (url: string): VideoContentItem => ({ type: "audio_url", audio_url: { url } });
 const video = (url: string): VideoContentItem => ({ type: "video_url", video_url: { url, role: "reference_video" } });
 
-/** What is said against a request with this content; `undefined` when it was sent. */
+/** The refusal of a request with this content; `undefined` when it was sent. */
 async function said(content: VideoContentItem[], media?: MediaCheck): Promise<string | undefined> {
   const { transport, upstream } = await transportFor([{ json: { id: "t" } }]);
   const call = transport.createVideoTask({ ...catVideo, content }, media && { media });

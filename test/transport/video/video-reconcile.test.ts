@@ -13,7 +13,7 @@ const page = (items: readonly object[], total?: number): ScriptedReply => ({
   json: { items, ...(total !== undefined && { total }) },
 });
 
-/** What a creation leaves behind whose answer was lost, with a transport whose list answers so. */
+/** Loses the answer of a creation; the transport's list then answers with these replies. */
 async function lost(replies: readonly ScriptedReply[], request: object = {}) {
   const { transport, upstream } = await transportFor([{ status: 502 }, ...replies]);
   const error = (await failure(transport.createVideoTask({ ...catVideo, ...request }))) as TransportError;

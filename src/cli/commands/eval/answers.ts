@@ -61,7 +61,7 @@ export async function evalAnswers(io: CommandIo, folder: string, flags: EvalFlag
     const known = answers.get(query.id);
     return known ? [{ ...query, answers: known }] : [];
   });
-  if (queries.length === 0)
+  if (!queries.some((query) => query.answers.length > 0))
     throw new OptionsError("options", `${folder}/answers.jsonl has no answer to any of the queries`);
   const run = await withJudge(io, flags, (judge) =>
     withEvalStore(io, flags, async (kb) => {
@@ -119,7 +119,8 @@ async function measureAnswers(
   judge: Judge | undefined,
 ): Promise<AnswerRun> {
   const startedAt = performance.now();
-  const line = progressLine(notes, (done: number) => describeSteps(done, 2 * queries.length, startedAt, "answer"));
+  const answerable = queries.filter(({ answers }) => answers.length > 0);
+  const line = progressLine(notes, (done: number) => describeSteps(done, 2 * answerable.length, startedAt, "answer"));
   let done = 0;
   const ask = (question: string, filter?: Filter) =>
     collectAnswer(kb.ask(question, { signal, ...given({ filter }) })).finally(() => line.update(++done));
@@ -128,12 +129,12 @@ async function measureAnswers(
       ask: (question) => ask(question),
       textOf: async (uri) => (await kb.store.document(uri))?.text,
       documentId,
-      // An answer that declines makes no statements to judge.
+      // Declined answers have no statements to judge.
       onAnswer: async (_, answer) => (answer.answered ? judge?.judge(answer) : undefined),
       signal,
     });
     const answeredWithout: number[] = [];
-    for (const query of queries) {
+    for (const query of answerable) {
       // Hidden from this question alone: without the documents of all questions, a small collection would be empty.
       const filter = { not: { uri: { in: relevantDocuments(query).map((id) => `${source}/${id}`) } } };
       answeredWithout.push((await ask(query.text, filter)).answered ? 1 : 0);
@@ -141,7 +142,7 @@ async function measureAnswers(
     const declined = [...evaluation.scores.values()].map(({ answered }) => 1 - answered);
     const errors = { wronglyAnswered: errorShare(answeredWithout), wronglyDeclined: errorShare(declined) };
     const abstained = answeredWithout.filter((answered) => answered === 0).length;
-    const unanswerable = { questions: queries.length, abstained };
+    const unanswerable = { questions: answerable.length, abstained };
     const judged = judge && { model: judge.model, rubric: judgeRubric, ...summariseJudgements(judge.judgements) };
     return { collection: name, ...evaluation, unanswerable, errors, ...(judged && { judged }) };
   } finally {
@@ -154,12 +155,12 @@ function relevantDocuments({ judgements }: JudgedQuery): string[] {
 }
 
 function errorShare(isWrong: readonly number[]): ErrorShare {
-  const share = isWrong.reduce((sum, each) => sum + each, 0) / isWrong.length;
+  const share = isWrong.reduce((sum, value) => sum + value, 0) / isWrong.length;
   return { share, interval: bootstrapInterval(isWrong) };
 }
 
 function describeAnswers(run: AnswerRun) {
-  const { collection, questions, metrics, intervals, citations, errors, latencyMs, judged } = run;
+  const { collection, questions, withoutAnswers, metrics, intervals, citations, errors, latencyMs, judged } = run;
   const rows = answerMetricNames.map((metric) => {
     const [low, high] = intervals[metric];
     return `${answerHeadings[metric].padEnd(32)} ${metrics[metric].toFixed(3)} (${low.toFixed(3)}-${high.toFixed(3)})`;
@@ -168,6 +169,7 @@ function describeAnswers(run: AnswerRun) {
     `${name.padEnd(32)} ${share.toFixed(3)} (${low.toFixed(3)}-${high.toFixed(3)})`;
   return `${[
     `${collection}: ${counted(questions, "question")}. Means, with 95 % intervals.`,
+    ...(withoutAnswers > 0 ? [`${counted(withoutAnswers, "question")} left out, without a known answer.`] : []),
     "",
     ...rows,
     error("Declined with the source", errors.wronglyDeclined),

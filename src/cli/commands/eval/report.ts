@@ -12,7 +12,7 @@ export interface EvalReportInput {
   readonly collection: Pick<Collection, "name" | "queries" | "withoutRelevant">;
   /** At least one. */
   readonly runs: readonly EvalRun[];
-  /** The run that each run is compared with; without one, it is compared with the first run. */
+  /** Run that each run is compared with. Default: the first run. */
   readonly baselines: readonly (BaselineRun | undefined)[];
 }
 
@@ -158,13 +158,20 @@ function changes(run: EvalRun, reference: Reference, texts: ReadonlyMap<string, 
   };
 }
 
-function verdicts({ metrics }: Comparison): Table {
+function verdicts({ metrics, threshold }: Comparison): Table {
   const rows = metricNames.map((metric) => {
-    const { baseline, difference, p, verdict } = metrics[metric];
+    const { baseline, difference, interval, p, verdict } = metrics[metric];
     const said = verdict === "same" ? "no clear change" : html`<span class="${verdict}">${verdict}</span>`;
-    return [headings[metric], baseline.toFixed(3), signed(difference), p.toFixed(4), said];
+    return [
+      headings[metric],
+      baseline.toFixed(3),
+      signed(difference),
+      interval.map(signed).join(" to "),
+      p.toFixed(4),
+      said,
+    ];
   });
-  return { head: ["Measure", "before", "change", "p", ""], rows };
+  return { head: ["Measure", "before", "change", "95 % interval", `p (below ${threshold}?)`, ""], rows };
 }
 
 function signed(value: number): string {

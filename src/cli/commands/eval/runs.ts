@@ -5,8 +5,7 @@ import type { Comparison } from "../../../evaluate/compare.js";
 import type { AnswerMetric } from "../../../evaluate/evaluate-answers.js";
 import { metricNames, type Evaluation, type MetricName } from "../../../evaluate/evaluate.js";
 import { byName } from "../../../evaluate/statistics.js";
-import type { Fusion } from "../../../knowledge-base/question-options.js";
-import { type SearchMode, searchOptions } from "../../../stages/retrieval/search.js";
+import { type Fusion, fusionOptions, type SearchMode } from "../../../stages/retrieval/search.js";
 import { writeText } from "../../output/write-text.js";
 import type { EvalFlags } from "./collection.js";
 
@@ -14,7 +13,7 @@ import type { EvalFlags } from "./collection.js";
 export interface EvalPlan {
   readonly mode: SearchMode;
   readonly rerank: boolean;
-  /** Absent: the fusion of the knowledge base. */
+  /** Fusion of the rankings. Default: that of the knowledge base. */
   readonly fusion?: (Fusion & Required<Pick<Fusion, "weights">>) | undefined;
 }
 
@@ -71,7 +70,7 @@ const RunFile = z.object({
         rerank: z.boolean().default(false),
         fusion: z
           .object({
-            method: searchOptions.shape.fusion,
+            method: fusionOptions.shape.method,
             k: z.number().optional(),
             weights: z.object({ dense: z.number(), lexical: z.number() }),
           })
@@ -138,6 +137,8 @@ export const answerHeadings: Record<AnswerMetric, string> = {
   exactMatch: "Exact match",
   tokenF1: "Token F1",
   topCitation: "Top citation holds the answer",
+  topCitationRecall: "Words of the answer in it",
+  topCitationDocument: "Top citation, right document",
   citationPrecision: "Citation precision",
   citationRecall: "Citation recall",
   answered: "Answered",
@@ -160,19 +161,24 @@ export function describeRuns(runs: readonly EvalRun[]): string {
 
 function describeComparison({ comparison, ...run }: EvalRun): string[] {
   if (!comparison) return [];
-  const head = [`${planName(run)} against the baseline`, "before", "change", "p", ""];
+  const head = [`${planName(run)} against the baseline`, "before", "change", "95 % interval", "p", ""];
   const rows = metricNames.map((metric) => {
-    const { baseline, difference, p, verdict } = comparison.metrics[metric];
-    const change = `${difference < 0 ? "" : "+"}${difference.toFixed(3)}`;
+    const { baseline, difference, interval, p, verdict } = comparison.metrics[metric];
     return [
       headings[metric],
       baseline.toFixed(3),
-      change,
+      signed(difference),
+      interval.map(signed).join(" to "),
       p.toFixed(4),
       verdict === "same" ? "no clear change" : verdict,
     ];
   });
-  return [...table([head, ...rows]), `${comparison.queries} queries asked by both`, ""];
+  const rule = `${comparison.queries} queries asked by both; better or worse where p is below ${comparison.threshold}`;
+  return [...table([head, ...rows]), rule, ""];
+}
+
+function signed(value: number): string {
+  return `${value < 0 ? "" : "+"}${value.toFixed(3)}`;
 }
 
 export function planName({ mode, rerank, fusion }: EvalPlan): string {

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { sizeOf } from "./size.js";
-import { find, isText, named, type HtmlElement, type HtmlNode } from "./tree.js";
+import { find, isText, named, type HtmlElement, type HtmlNode } from "../element-tree.js";
 
 /** Parts with less text hold too few sentences to tell an article from what surrounds it. */
 const minCharacters = 500;
@@ -48,7 +48,7 @@ function proseIn(element: HtmlElement): number {
   return text - inLinks;
 }
 
-/** What is used of the document and the elements of Readability's own parser. */
+/** The part of Readability's own DOM that is used here. */
 interface DomElement {
   readonly attributes: readonly { readonly name: string }[];
   readonly children: readonly DomElement[];

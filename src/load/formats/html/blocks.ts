@@ -1,6 +1,6 @@
 import { inlineLine, inlineLines, verbatimLines, type Line } from "./inline.js";
 import { cellsOf, inOneLine, isGutter, isLayout, rowsOf, tableLines } from "./table.js";
-import { isText, named, textOf, type HtmlElement, type HtmlNode } from "./tree.js";
+import { isText, named, textOf, type HtmlElement, type HtmlNode } from "../element-tree.js";
 
 /** Lines that stand together; between two blocks there is an empty line. */
 export type Block = readonly Line[];

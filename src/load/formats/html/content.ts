@@ -1,6 +1,6 @@
 import { articleIn } from "./article.js";
 import { sizeOf, sizesIn, type Sizes } from "./size.js";
-import { find, isText, named, type HtmlElement, type HtmlNode } from "./tree.js";
+import { find, isText, named, type HtmlElement, type HtmlNode } from "../element-tree.js";
 
 /** Elements that never hold content: code and styles of the page, drawings, and lists to choose from. */
 const invisible: ReadonlySet<string> = new Set(
@@ -25,7 +25,7 @@ const maxFurnitureShare = 0.5;
 /** The `<main>` parts, or a lone `<article>`, are the content if they have at least this share of the page's text. */
 const minMainShare = 0.2;
 
-/** The part of a page that people come for, without navigation, controls and hidden parts. */
+/** Main content of a page, without navigation, controls and hidden parts. */
 export function mainContent(page: HtmlElement): HtmlElement {
   const [body = page] = named(page, "body");
   const content = contentByNames(withoutParts(body, isHidden));
@@ -51,7 +51,7 @@ function contentByNames(body: HtmlElement): HtmlElement {
   const onPage = { sizes: sizesIn(body), inSection: false, inContent: false, inHeader: false, minContent: 0 };
   const whole = readable(body, onPage);
   const without = readable(body, { ...onPage, minContent: maxFurnitureShare * sizeOf(whole).text });
-  // Where nothing else is left, the parts by such names are the content.
+  // If nothing else is left, the parts with such names are the content.
   const all = sizeOf(without).text > 0 ? without : whole;
   const mains = find(body, ({ name, attributes }) => name === "main" || attributes["role"] === "main").map((element) =>
     readable(element, { ...onPage, inSection: true, inContent: true }),
@@ -59,7 +59,7 @@ function contentByNames(body: HtmlElement): HtmlElement {
   const articles = named(all, "article");
   const candidates = [{ ...body, children: mains }, ...(articles.length === 1 ? articles : [])];
   const minText = Math.max(1, minMainShare * sizeOf(all).text);
-  return candidates.find((each) => sizeOf(each).text >= minText) ?? all;
+  return candidates.find((candidate) => sizeOf(candidate).text >= minText) ?? all;
 }
 
 interface Position {
@@ -119,7 +119,7 @@ function isSurrounding({ name, attributes }: HtmlElement): boolean {
   return surroundings.has(name) || surroundings.has(attributes["role"] ?? "");
 }
 
-/** Names that sites give to consent dialogs, to navigation, and Confluence to the line of who made a page. */
+/** Names that sites give to consent dialogs and navigation, and Confluence to the byline of a page. */
 const furniture =
   /(?:^|\s)(?:(?:[\w-]+[-_])?(?:cookies?|gdpr|ccpa)[-_]?(?:banner|consent|notice|bar|popup|modal|overlay|message|alert|law)(?:[-_][\w-]+)?|onetrust-[\w-]+|cybotcookiebot\w*|didomi-[\w-]+|cmplz-[\w-]+|cky-[\w-]+|usercentrics-root|nav|navbar|navigation|breadcrumbs?|sidebar|footer|(?:site|page|main|global)[-_](?:nav|navigation|footer|sidebar)|skip-?(?:link|nav|to-content)|page-metadata)(?=\s|$)/i;
 

@@ -4,7 +4,7 @@ import type { FileToLoad, LoadedText } from "../loader.js";
 import { blocksOf, joined } from "./blocks.js";
 import { chapterContent, mainContent } from "./content.js";
 import type { Line } from "./inline.js";
-import { lineOf, named, parseHtml, type HtmlElement, type HtmlNode } from "./tree.js";
+import { lineOf, named, parseHtml, type HtmlElement, type HtmlNode } from "../element-tree.js";
 
 /**
  * Reads a page's main content as Markdown: headings, lists, tables and code keep their shape, menus and scripts are left

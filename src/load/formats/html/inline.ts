@@ -1,5 +1,5 @@
 import { mathText } from "./math.js";
-import { isText, textOf, type HtmlElement, type HtmlNode } from "./tree.js";
+import { isText, textOf, type HtmlElement, type HtmlNode } from "../element-tree.js";
 
 /** A line of the text, and the 1-based line of the file that it comes from. */
 export interface Line {
@@ -30,15 +30,15 @@ export function inlineLines(nodes: readonly HtmlNode[]): Line[] {
   let text = "";
   let line = 0;
   let gap = "";
-  // Of its own: to ask a text that grows for its last character would copy it at each line end.
+  // Kept beside the text: asking a growing string for its last character would copy it at every line end.
   let last = "";
   const flush = () => {
     if (text !== "") lines.push({ text, line });
     text = "";
     gap = "";
   };
-  const word = (letters: string, at: number) => {
-    if (text === "") line = at;
+  const word = (letters: string, index: number) => {
+    if (text === "") line = index;
     else if (gap !== "" && !(gap.includes("\n") && wide.test(last.at(-1)!) && wide.test(letters[0]!))) text += " ";
     text += letters;
     last = letters;
@@ -47,13 +47,13 @@ export function inlineLines(nodes: readonly HtmlNode[]): Line[] {
   for (const piece of pieces(nodes)) {
     if (piece === "break") flush();
     if (piece === "line" || piece === "break") continue;
-    let at = piece.line;
+    let offset = piece.line;
     // One by one: an array of all words of a long text would be too large for the engine, which then ends the process.
     for (const [part] of piece.text.replace(invisible, "").matchAll(wordOrSpace)) {
       if (space.test(part)) {
         gap += part.includes("\n") || part.includes("\r") ? "\n" : " ";
-        at += lineEnds(part);
-      } else word(part, at);
+        offset += lineEnds(part);
+      } else word(part, offset);
     }
   }
   flush();
@@ -70,21 +70,21 @@ export function inlineLine(nodes: readonly HtmlNode[]): Line | undefined {
 export function verbatimLines(nodes: readonly HtmlNode[]): Line[] {
   const lines: { text: string; line: number }[] = [];
   let open: { text: string; line: number } | undefined;
-  const end = (at: number) => {
-    lines.push(open ?? { text: "", line: at });
+  const end = (position: number) => {
+    lines.push(open ?? { text: "", line: position });
     open = undefined;
   };
-  let at = 1;
+  let number = 1;
   for (const piece of pieces(nodes, { code: false, inLink: false })) {
     if (piece === "line" || piece === "break") {
-      if (open || piece === "break") end(at);
+      if (open || piece === "break") end(number);
       continue;
     }
-    at = piece.line;
+    number = piece.line;
     for (const [index, text] of piece.text.split(/\r\n|\n|\r/).entries()) {
-      if (index > 0) end(at++);
+      if (index > 0) end(number++);
       if (text === "") continue;
-      open ??= { text: "", line: at };
+      open ??= { text: "", line: number };
       open.text += text;
     }
   }

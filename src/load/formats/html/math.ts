@@ -1,4 +1,4 @@
-import { find, isText, lineOf, named, textOf, type HtmlElement, type HtmlNode } from "./tree.js";
+import { find, isText, lineOf, named, textOf, type HtmlElement, type HtmlNode } from "../element-tree.js";
 
 /** Signs between the parts of an element when it is written in one line. */
 const mathSigns = new Map([
@@ -7,7 +7,7 @@ const mathSigns = new Map([
   ["msub", "_"],
 ]);
 
-/** An equation in MathML in one line: as its author wrote it in TeX where that is given, otherwise like `(a+b)/2`, `x^2`. */
+/** An equation in MathML in one line: the author's TeX if present, otherwise like `(a+b)/2`, `x^2`. */
 export function mathText(math: HtmlElement): string {
   const annotations = named(math, "annotation");
   const tex = annotations.find(({ attributes }) => /tex/i.test(attributes["encoding"] ?? ""));

@@ -1,4 +1,4 @@
-import { isText, type HtmlElement } from "./tree.js";
+import { isText, type HtmlElement } from "../element-tree.js";
 
 /** Characters of the texts in an element, and how many of them are in links. White space around a text does not count. */
 export interface Size {

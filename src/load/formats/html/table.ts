@@ -1,5 +1,5 @@
 import type { Line } from "./inline.js";
-import { elementsOf, find, isText, named, textOf, type HtmlElement, type HtmlNode } from "./tree.js";
+import { elementsOf, find, isText, named, textOf, type HtmlElement, type HtmlNode } from "../element-tree.js";
 
 /** More columns than a page can show; a larger `colspan` is a mistake. */
 const maxColumns = 100;
@@ -64,7 +64,7 @@ export function tableLines(table: HtmlElement, linesOf: (cell: HtmlElement) => r
       fillFromAbove();
       const lines = linesOf(cell).filter(({ text }) => text !== "");
       line ??= lines[0]?.line;
-      const text = escapeCell(lines.map((each) => each.text.trim()).join(" "));
+      const text = escapeCell(lines.map((currentLine) => currentLine.text.trim()).join(" "));
       const rowsBelow = span(cell, "rowspan") - 1;
       for (let column = 0; column < span(cell, "colspan") && cells.length < maxColumns; column++) {
         below[cells.length] = { text: column === 0 ? text : "", rows: rowsBelow };

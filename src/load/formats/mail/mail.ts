@@ -1,10 +1,10 @@
 import type { Json, Metadata } from "../../../core/types.js";
 import { markdownOfNodes } from "../html/html.js";
-import { named, parseHtml } from "../html/tree.js";
+import { named, parseHtml } from "../element-tree.js";
 import type { InnerFile, LoadedText } from "../loader.js";
 import { withoutQuotedElements, withoutQuotedLines } from "./quoted-replies.js";
 
-/** A mail, whichever format it was in. */
+/** A mail of any format. */
 export interface Mail {
   readonly subject: string | undefined;
   /** `Name <address>`, as are the others. */

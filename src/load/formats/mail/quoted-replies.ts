@@ -1,4 +1,4 @@
-import { isText, textOf, type HtmlElement, type HtmlNode } from "../html/tree.js";
+import { isText, textOf, type HtmlElement, type HtmlNode } from "../element-tree.js";
 
 /** Lines that programs write above a mail that they quote, in the languages of most mail. */
 const attribution =
@@ -21,17 +21,17 @@ export function withoutQuotedLines(text: string): string {
   const end = lines.findIndex((line, index) => isHeadOfQuotation(lines, index, line));
   const own = end < 0 ? lines : lines.slice(0, end);
   const kept: string[] = [];
-  for (let at = 0; at < own.length;) {
-    let next = at;
+  for (let offset = 0; offset < own.length;) {
+    let next = offset;
     while (next < own.length && isQuoted(own[next]!)) next++;
-    if (next === at) {
-      kept.push(own[at++]!);
+    if (next === offset) {
+      kept.push(own[offset++]!);
       continue;
     }
     const isAnswered = own.slice(next).some((line) => line.trim() !== "" && !isQuoted(line));
-    if (isAnswered && next - at <= maxKeptLines) kept.push(...own.slice(at, next));
+    if (isAnswered && next - offset <= maxKeptLines) kept.push(...own.slice(offset, next));
     else dropAttribution(kept);
-    at = next;
+    offset = next;
   }
   const result = kept.join("\n").trim();
   return result === "" ? text : result;

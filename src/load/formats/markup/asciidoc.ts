@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { LoadError } from "../../../core/errors.js";
 import { markdownWithLines } from "../html/html.js";
-import { elementNode, find, isText, named, parseHtml, type HtmlElement, type HtmlNode } from "../html/tree.js";
+import { elementNode, find, isText, named, parseHtml, type HtmlElement, type HtmlNode } from "../element-tree.js";
 import type { Loader } from "../loader.js";
 import { maxBlockDepth, sourceLines, type SourceLine } from "./source-lines.js";
 
@@ -110,7 +110,7 @@ function placed(nodes: readonly HtmlNode[], before: number): { nodes: HtmlNode[]
 function admonition(node: HtmlElement): HtmlNode[] {
   const [label, content] = find(node, ({ name }) => name === "td");
   return [
-    ...named(label, "div").map((each) => elementNode("p", each.children)),
+    ...named(label, "div").map((paragraph) => elementNode("p", paragraph.children)),
     elementNode("div", content?.children ?? []),
   ];
 }

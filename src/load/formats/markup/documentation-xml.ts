@@ -11,7 +11,7 @@ import {
   textOf,
   type HtmlElement,
   type HtmlNode,
-} from "../html/tree.js";
+} from "../element-tree.js";
 import { loadPlainText } from "../plain-text.js";
 import type { FileToLoad, LoadedText } from "../loader.js";
 import { withEntities } from "./xml-entities.js";
@@ -51,7 +51,7 @@ export function loadDocumentationXml(file: FileToLoad): LoadedText | undefined {
   const [top] = elementsOf(root);
   const info = named(top, "info", "articleinfo", "bookinfo", "prolog");
   const author = named(info[0], "author")
-    .map((each) => lineOf(named(each, "personname")[0] ?? each))
+    .map((name) => lineOf(named(name, "personname")[0] ?? name))
     .filter(Boolean)
     .join(", ");
   const language = top?.attributes["xml:lang"] ?? top?.attributes["lang"];
@@ -85,7 +85,7 @@ class XmlReader {
     if (name === "title" || name === "mainbooktitle") return [this.#title(source, level)];
     if (this.#vocabulary === docbook && name.endsWith("info"))
       return this.nodes(
-        elementsOf(source).filter((each) => /(?:^|:)(?:sub)?title$|abstract$/.test(each.name)),
+        elementsOf(source).filter((element) => /(?:^|:)(?:sub)?title$|abstract$/.test(element.name)),
         level,
       );
     if (name === "varlistentry" || name === "glossentry" || name === "dlentry" || name === "plentry")
@@ -94,7 +94,7 @@ class XmlReader {
       return attributes["alt"]
         ? [elementNode("img", [], { alt: attributes["alt"] }, line)]
         : this.nodes(
-            elementsOf(source).filter((each) => each.name === "alt"),
+            elementsOf(source).filter((element) => element.name === "alt"),
             level,
           );
     if (name === "footnote" || name === "fn") return [textNode(` (${lineOf(source)})`, line)];

@@ -13,7 +13,7 @@ interface Environment extends Span {
 
 /** The start of an item, or the end of a row or a cell. */
 interface Mark {
-  readonly at: number;
+  readonly position: number;
   readonly kind: "item" | "row" | "cell";
   readonly length: number;
   /** Groups and environments around it: marks of a list within are deeper. */
@@ -37,22 +37,23 @@ export class LatexStructure {
   constructor(source: string, line?: number) {
     this.source = source;
     this.#firstLine = line;
-    for (let at = source.indexOf("\n"); at >= 0; at = source.indexOf("\n", at + 1)) this.#lineStarts.push(at + 1);
+    for (let offset = source.indexOf("\n"); offset >= 0; offset = source.indexOf("\n", offset + 1))
+      this.#lineStarts.push(offset + 1);
     this.#scan();
   }
 
   #scan(): void {
     const { source } = this;
     const groups: number[] = [];
-    const open: { at: number; name: string; from: number }[] = [];
+    const open: { position: number; name: string; from: number }[] = [];
     const missing = new Set<string>();
     const depth = () => groups.length + open.length;
     const token = /\\(begin|end)\s*\{([^{}\n]{1,60})\}|\\item(?![A-Za-z])|\\\\\*?|\\[\s\S]|%[^\n]*|[{}&$]/g;
     for (let match = token.exec(source); match; match = token.exec(source)) {
       const [whole, kind, name] = match as unknown as [string, string?, string?];
-      const at = match.index;
+      const position = match.index;
       if (kind === "begin") {
-        const from = at + whole.length;
+        const from = position + whole.length;
         const close = `\\end{${name}}`;
         if (verbatimEnvironments.has(name!)) {
           const to = missing.has(name!) ? -1 : source.indexOf(close, from);
@@ -60,30 +61,36 @@ export class LatexStructure {
             missing.add(name!);
             continue;
           }
-          this.#environments.set(at, { name: name!, from, to, after: to + close.length });
+          this.#environments.set(position, { name: name!, from, to, after: to + close.length });
           token.lastIndex = to + close.length;
         } else {
-          open.push({ at, name: name!, from });
+          open.push({ position, name: name!, from });
         }
       } else if (kind === "end") {
         // An end of another name ends nothing; a hundred open environments above the right one are a slip.
         const above = open
           .slice(-100)
           .toReversed()
-          .findIndex((each) => each.name === name);
+          .findIndex((frame) => frame.name === name);
         if (above < 0) continue;
         const index = open.length - 1 - above;
         const begin = open[index]!;
         open.length = index;
-        this.#environments.set(begin.at, { name: name!, from: begin.from, to: at, after: at + whole.length });
-      } else if (whole === "{") groups.push(at);
+        this.#environments.set(begin.position, {
+          name: name!,
+          from: begin.from,
+          to: position,
+          after: position + whole.length,
+        });
+      } else if (whole === "{") groups.push(position);
       else if (whole === "}") {
         const begin = groups.pop();
-        if (begin !== undefined) this.#closes.set(begin, at);
-      } else if (whole === "\\item") this.#marks.push({ at, kind: "item", length: 5, depth: depth() });
-      else if (whole.startsWith("\\\\")) this.#marks.push({ at, kind: "row", length: whole.length, depth: depth() });
-      else if (whole === "&") this.#marks.push({ at, kind: "cell", length: 1, depth: depth() });
-      else if (whole === "$") this.#dollars.push(at);
+        if (begin !== undefined) this.#closes.set(begin, position);
+      } else if (whole === "\\item") this.#marks.push({ position, kind: "item", length: 5, depth: depth() });
+      else if (whole.startsWith("\\\\"))
+        this.#marks.push({ position, kind: "row", length: whole.length, depth: depth() });
+      else if (whole === "&") this.#marks.push({ position, kind: "cell", length: 1, depth: depth() });
+      else if (whole === "$") this.#dollars.push(position);
     }
   }
 
@@ -107,9 +114,9 @@ export class LatexStructure {
 
   /** The index of a mark, or -1. One that is missing is not searched for again. */
   find(mark: string, from: number): number {
-    const at = this.#missing.has(mark) ? -1 : this.source.indexOf(mark, from);
-    if (at < 0) this.#missing.add(mark);
-    return at;
+    const index = this.#missing.has(mark) ? -1 : this.source.indexOf(mark, from);
+    if (index < 0) this.#missing.add(mark);
+    return index;
   }
 
   endOfMath(mark: string, from: number, to: number): number | undefined {
@@ -130,11 +137,11 @@ export class LatexStructure {
   optionAt(from: number, to: number): Span | undefined {
     if (this.source[from] !== "[") return undefined;
     let depth = 0;
-    for (let at = from + 1; at < Math.min(to, from + 1000); at++) {
-      const unit = this.source[at];
+    for (let index = from + 1; index < Math.min(to, from + 1000); index++) {
+      const unit = this.source[index];
       if (unit === "{") depth++;
       else if (unit === "}") depth--;
-      else if (unit === "]" && depth <= 0) return { from: from + 1, to: at };
+      else if (unit === "]" && depth <= 0) return { from: from + 1, to: index };
     }
     return undefined;
   }
@@ -160,17 +167,17 @@ export class LatexStructure {
 
   /** Starts of the items of the list whose content this is, without those of lists within. */
   items(from: number, to: number): number[] {
-    return this.#within(from, to).flatMap(({ at, kind }) => (kind === "item" ? [at] : []));
+    return this.#within(from, to).flatMap(({ position, kind }) => (kind === "item" ? [position] : []));
   }
 
   /** The cells of the rows of a table. */
   rows(from: number, to: number): Span[][] {
     const rows: Span[][] = [[]];
     let start = from;
-    for (const { at, kind, length } of this.#within(from, to)) {
+    for (const { position, kind, length } of this.#within(from, to)) {
       if (kind === "item") continue;
-      rows.at(-1)!.push({ from: start, to: at });
-      start = at + length;
+      rows.at(-1)!.push({ from: start, to: position });
+      start = position + length;
       if (kind === "row") {
         start = this.afterOptions(start, to);
         rows.push([]);
@@ -181,10 +188,10 @@ export class LatexStructure {
   }
 
   #within(from: number, to: number) {
-    const first = indexOfFirstAbove(this.#marks, from - 1, ({ at }) => at);
+    const first = indexOfFirstAbove(this.#marks, from - 1, ({ position }) => position);
     const marks: Mark[] = [];
     let least = Number.POSITIVE_INFINITY;
-    for (let index = first; index < this.#marks.length && this.#marks[index]!.at < to; index++) {
+    for (let index = first; index < this.#marks.length && this.#marks[index]!.position < to; index++) {
       marks.push(this.#marks[index]!);
       least = Math.min(least, this.#marks[index]!.depth);
     }
@@ -192,9 +199,9 @@ export class LatexStructure {
   }
 
   #afterSpace(from: number, to: number): number {
-    let at = from;
-    while (at < to && /\s/.test(this.source[at]!)) at++;
-    return at;
+    let index = from;
+    while (index < to && /\s/.test(this.source[index]!)) index++;
+    return index;
   }
 }
 
@@ -202,12 +209,12 @@ export class LatexStructure {
 function indexOfFirstAbove<Value>(
   values: readonly Value[],
   limit: number,
-  of: (value: Value) => number = Number,
+  valueOf: (value: Value) => number = Number,
 ): number {
   let [low, high] = [0, values.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (of(values[middle]!) <= limit) low = middle + 1;
+    if (valueOf(values[middle]!) <= limit) low = middle + 1;
     else high = middle;
   }
   return low;

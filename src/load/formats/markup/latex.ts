@@ -1,6 +1,6 @@
 import { LoadError } from "../../../core/errors.js";
 import { markdownWithLines } from "../html/html.js";
-import { elementNode, textNode, textOf, type HtmlElement, type HtmlNode } from "../html/tree.js";
+import { elementNode, textNode, textOf, type HtmlElement, type HtmlNode } from "../element-tree.js";
 import type { FileToLoad, LoadedText } from "../loader.js";
 import {
   accented,
@@ -38,7 +38,7 @@ export function loadLatex(file: FileToLoad): LoadedText {
 
 interface Macro {
   readonly parameters: number;
-  /** Value of the first parameter where it is left out. */
+  /** Value of the first parameter if it is omitted. */
   readonly byDefault?: string;
   readonly body: string;
 }
@@ -72,57 +72,57 @@ class LatexReader {
   #read(structure: LatexStructure, from: number, to: number, depth: number): HtmlNode[] {
     const { source } = structure;
     const nodes: HtmlNode[] = [];
-    let at = from;
-    while (at < to) {
-      const line = structure.lineAt(at);
-      const special = structure.nextSpecial(at, to);
-      if (special > at) {
-        nodes.push(textNode(typeset(source.slice(at, special)), line));
-        at = special;
+    let offset = from;
+    while (offset < to) {
+      const line = structure.lineAt(offset);
+      const special = structure.nextSpecial(offset, to);
+      if (special > offset) {
+        nodes.push(textNode(typeset(source.slice(offset, special)), line));
+        offset = special;
         continue;
       }
-      const unit = source[at]!;
+      const unit = source[offset]!;
       if (unit === "\n") {
         const blank = /\n[ \t]*(?:\n\s*)*/y;
-        blank.lastIndex = at;
+        blank.lastIndex = offset;
         const [white] = blank.exec(source)!;
         nodes.push(
           white.trimEnd() === "" && white.indexOf("\n", 1) > 0
             ? elementNode("par", [], {}, line)
             : textNode("\n", line),
         );
-        at = Math.min(to, at + white.length);
+        offset = Math.min(to, offset + white.length);
       } else if (unit === "%") {
-        const end = source.indexOf("\n", at);
-        at = end < 0 ? to : /\S/.test(source.slice(end + 1, end + 200).split("\n")[0]!) ? end + 1 : end;
+        const end = source.indexOf("\n", offset);
+        offset = end < 0 ? to : /\S/.test(source.slice(end + 1, end + 200).split("\n")[0]!) ? end + 1 : end;
       } else if (unit === "{") {
-        const end = structure.closeOf(at);
+        const end = structure.closeOf(offset);
         if (end !== undefined && end < to && depth <= 2 * maxBlockDepth)
-          nodes.push(...this.#read(structure, at + 1, end, depth + 1));
-        at = end !== undefined && end < to ? (depth <= 2 * maxBlockDepth ? end + 1 : at + 1) : at + 1;
-      } else if (unit === "}") at++;
+          nodes.push(...this.#read(structure, offset + 1, end, depth + 1));
+        offset = end !== undefined && end < to ? (depth <= 2 * maxBlockDepth ? end + 1 : offset + 1) : offset + 1;
+      } else if (unit === "}") offset++;
       else if (unit === "~" || unit === "&") {
         nodes.push(textNode(" ", line));
-        at++;
+        offset++;
       } else if (unit === "$") {
-        const mark = source[at + 1] === "$" ? "$$" : "$";
-        const end = structure.endOfMath(mark, at + mark.length, to);
-        if (end === undefined) at += mark.length;
+        const mark = source[offset + 1] === "$" ? "$$" : "$";
+        const end = structure.endOfMath(mark, offset + mark.length, to);
+        if (end === undefined) offset += mark.length;
         else {
-          nodes.push(textNode(source.slice(at + mark.length, end), line));
-          at = end + mark.length;
+          nodes.push(textNode(source.slice(offset + mark.length, end), line));
+          offset = end + mark.length;
         }
-      } else at = this.#macro(structure, at, to, depth, nodes);
+      } else offset = this.#macro(structure, offset, to, depth, nodes);
     }
     return nodes;
   }
 
   /** Reads the macro at `at` into `nodes`; returns the index behind it and its arguments. */
-  #macro(structure: LatexStructure, at: number, to: number, depth: number, nodes: HtmlNode[]): number {
+  #macro(structure: LatexStructure, offset: number, to: number, depth: number, nodes: HtmlNode[]): number {
     const { source } = structure;
-    const line = structure.lineAt(at);
-    const [whole, word] = /^\\(?:([A-Za-z@]+)\*?[ \t]*|[\s\S]?)/.exec(source.slice(at, at + 80))!;
-    let next = at + whole.length;
+    const line = structure.lineAt(offset);
+    const [whole, word] = /^\\(?:([A-Za-z@]+)\*?[ \t]*|[\s\S]?)/.exec(source.slice(offset, offset + 80))!;
+    let next = offset + whole.length;
     const deeper = depth <= 2 * maxBlockDepth;
     if (word === undefined) {
       const symbol = whole[1] ?? "";
@@ -142,10 +142,10 @@ class LatexReader {
       );
       return next + (accent?.length ?? 0);
     }
-    if (word === "begin") return deeper ? this.#environment(structure, at, to, depth, nodes) : next;
+    if (word === "begin") return deeper ? this.#environment(structure, offset, to, depth, nodes) : next;
     if (word === "end") return structure.afterGroup(next, to);
     if (word === "verb" || word === "lstinline") {
-      const start = structure.afterOptions(at + 1 + word.length, to);
+      const start = structure.afterOptions(offset + 1 + word.length, to);
       const mark = source[start] === "{" ? "}" : source[start];
       const end = mark === undefined ? -1 : structure.find(mark, start + 1);
       if (end < 0 || end > to || source.slice(start, end).includes("\n")) return next;
@@ -222,7 +222,7 @@ class LatexReader {
     }
     if (word === "par" || word === "bigskip" || word === "medskip" || word === "newpage" || word === "clearpage")
       nodes.push(elementNode("par", [], {}, line));
-    // Of any other macro the arguments are words: those of a font, a box, or a macro of a package.
+    // Arguments of any other macro are text: a font's, a box's, or those of a package's macro.
     const accent = word.length === 1 ? accented(word, source.slice(next, next + 8)) : undefined;
     if (accent) {
       nodes.push(textNode(accent.letter, line));
@@ -231,11 +231,11 @@ class LatexReader {
     return source[next] === "[" ? optioned : next;
   }
 
-  #environment(structure: LatexStructure, at: number, to: number, depth: number, nodes: HtmlNode[]): number {
+  #environment(structure: LatexStructure, position: number, to: number, depth: number, nodes: HtmlNode[]): number {
     const { source } = structure;
-    const line = structure.lineAt(at);
-    const found = structure.endOfEnvironment(at);
-    if (!found || found.after > to) return structure.afterGroup(at + "\\begin".length, to);
+    const line = structure.lineAt(position);
+    const found = structure.endOfEnvironment(position);
+    if (!found || found.after > to) return structure.afterGroup(position + "\\begin".length, to);
     const { name, from, to: end, after } = found;
     if (verbatimEnvironments.has(name)) {
       const options = structure.afterOptions(from, end);
@@ -284,9 +284,17 @@ class LatexReader {
       const label =
         body > after ? this.#read(structure, structure.optionAt(after, end)!.from, body - 1, depth + 1) : [];
       const content = paragraphs(this.#read(structure, body, end, depth + 1));
-      const at = structure.lineAt(start);
-      if (name === "description") return [elementNode("dt", label, {}, at), elementNode("dd", content, {}, at)];
-      return [elementNode("li", label.length > 0 ? [elementNode("p", label, {}, at), ...content] : content, {}, at)];
+      const position = structure.lineAt(start);
+      if (name === "description")
+        return [elementNode("dt", label, {}, position), elementNode("dd", content, {}, position)];
+      return [
+        elementNode(
+          "li",
+          label.length > 0 ? [elementNode("p", label, {}, position), ...content] : content,
+          {},
+          position,
+        ),
+      ];
     });
     return elementNode(name === "description" ? "dl" : /enum/.test(name) ? "ol" : "ul", children, {}, line);
   }

@@ -22,35 +22,36 @@ export function loadMdx(file: FileToLoad): LoadedText {
   const { text: source, title, ...loaded } = loadMarkdown(file);
   const code = new Set<number>();
   let line = 1;
-  let at = 0;
+  let offset = 0;
   for (const { kind, start, end } of blocks({ text: source, mediaType: "text/markdown" })) {
-    line += source.slice(at, start).split("\n").length - 1;
-    at = start;
+    line += source.slice(offset, start).split("\n").length - 1;
+    offset = start;
     if (kind !== "fence") continue;
     const count = source.slice(start, end).trimEnd().split("\n").length;
-    for (let each = 0; each < count; each++) code.add(line + each);
+    for (let tagIndex = 0; tagIndex < count; tagIndex++) code.add(line + tagIndex);
   }
   const kept: { text: string; line: number }[] = [];
   let isModule = false;
   let isComment = false;
-  for (const each of lines) {
-    if (code.has(each.line)) {
-      kept.push(each);
+  for (const currentLine of lines) {
+    if (code.has(currentLine.line)) {
+      kept.push(currentLine);
       continue;
     }
     // An import or export goes on to the next empty line.
-    isModule = each.text !== "" && (isModule || /^(?:import|export)\s+[\w*{"'(]/.test(each.text));
-    isComment ||= /^\s*\{\/\*/.test(each.text);
-    const isLeftOut = isModule || isComment || expression.test(each.text);
-    if (isComment && /\*\/\}/.test(each.text)) isComment = false;
-    if (!isLeftOut) kept.push({ line: each.line, text: each.text === "" ? "" : withoutTags(each.text) });
+    isModule = currentLine.text !== "" && (isModule || /^(?:import|export)\s+[\w*{"'(]/.test(currentLine.text));
+    isComment ||= /^\s*\{\/\*/.test(currentLine.text);
+    const isLeftOut = isModule || isComment || expression.test(currentLine.text);
+    if (isComment && /\*\/\}/.test(currentLine.text)) isComment = false;
+    if (!isLeftOut)
+      kept.push({ line: currentLine.line, text: currentLine.text === "" ? "" : withoutTags(currentLine.text) });
   }
   const anchors: Anchor[] = [];
   let text = "";
-  for (const [index, each] of kept.entries()) {
-    if (each.text === "" && kept[index - 1]?.text === "") continue;
-    anchors.push({ start: text.length, line: each.line });
-    text += `${each.text}\n`;
+  for (const [index, keptLine] of kept.entries()) {
+    if (keptLine.text === "" && kept[index - 1]?.text === "") continue;
+    anchors.push({ start: text.length, line: keptLine.line });
+    text += `${keptLine.text}\n`;
   }
   return { ...loaded, text, anchors, ...(title !== undefined && { title }) };
 }
@@ -62,8 +63,8 @@ function withoutTags(line: string): string {
     .map((part, index) =>
       index % 2 === 1
         ? part
-        : part.replace(tag, (each) =>
-            [...each.matchAll(wordsOfAttributes)].map(([, double, single]) => double ?? single).join(" "),
+        : part.replace(tag, (tagText) =>
+            [...tagText.matchAll(wordsOfAttributes)].map(([, double, single]) => double ?? single).join(" "),
           ),
     )
     .join("")

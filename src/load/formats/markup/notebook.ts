@@ -3,7 +3,7 @@ import { asError, LoadError } from "../../../core/errors.js";
 import type { Anchor } from "../../../core/types.js";
 import { decodeText } from "../decode.js";
 import { markdownOfNodes } from "../html/html.js";
-import { parseHtml } from "../html/tree.js";
+import { parseHtml } from "../element-tree.js";
 import type { FileToLoad, LoadedText } from "../loader.js";
 import { codeBlock, type SourceLine } from "./source-lines.js";
 
@@ -39,7 +39,7 @@ const Notebook = z.object({
 });
 type Cell = z.infer<typeof Cell>;
 
-/** Characters that are kept of the outputs of a cell: a loop prints a million lines, and nobody asks about the last. */
+/** Maximum characters kept of a cell's outputs: a loop can print a million lines, and the last ones answer nothing. */
 const maxOutputCharacters = 20_000;
 
 /**
@@ -86,10 +86,10 @@ function parsed(source: string, uri: string): z.infer<typeof Notebook> {
 
 /** The line on which each cell says its kind. Within a string, the quotes of such a key are escaped. */
 function linesOfCells(source: string): readonly number[] {
-  let [line, at] = [1, 0];
+  let [line, offset] = [1, 0];
   return [...source.matchAll(/(?<!\\)"cell_type"\s*:/g)].map(({ index }) => {
-    for (let end = source.indexOf("\n", at); end >= 0 && end < index; end = source.indexOf("\n", end + 1)) line++;
-    at = index;
+    for (let end = source.indexOf("\n", offset); end >= 0 && end < index; end = source.indexOf("\n", end + 1)) line++;
+    offset = index;
     return line;
   });
 }

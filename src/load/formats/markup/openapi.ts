@@ -66,7 +66,7 @@ function operationsIn(source: string, parse: (source: string) => unknown): Loade
   };
 }
 
-/** Keys that are written in another way are searched for to the end of the file: few times. */
+/** Limit of searches to the end of the file, for keys that are written in another way. */
 const maxMisses = 50;
 
 /** Finds the lines of keys that come in the order of the file. */
@@ -74,7 +74,7 @@ class KeyLines {
   readonly #source: string;
   #at = 0;
   #line = 1;
-  /** Where the line ends: found once for each, as a compact file has one for all its keys. */
+  /** End of the current line, found once per line, as a compact file has one line for all its keys. */
   #lineEnd: number;
   #misses = 0;
 
@@ -83,7 +83,7 @@ class KeyLines {
     this.#lineEnd = this.#endAfter(0);
   }
 
-  /** The line of the next key by this name, or that of the last where there is none. */
+  /** Line of the next key of this name, or of the last key if there is none. */
   next(key: string): number {
     if (this.#misses > maxMisses) return this.#line;
     const name = key.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
@@ -120,18 +120,18 @@ class OperationWriter {
   operation(method: string, path: string, operation: Fields, shared: Fields): string {
     const id = words(operation["operationId"]);
     const summary = words(operation["summary"] ?? shared["summary"]);
-    const parameters = [...listOf(shared["parameters"]), ...listOf(operation["parameters"])].map((each) =>
-      fieldsOf(this.resolved(each)),
+    const parameters = [...listOf(shared["parameters"]), ...listOf(operation["parameters"])].map((parameter) =>
+      fieldsOf(this.resolved(parameter)),
     );
-    const rows = parameters.map((each) => [
-      words(each["name"]),
-      words(each["in"]) + (each["required"] === true ? ", required" : ""),
-      this.#type(each["schema"] ?? each),
-      oneLine(each["description"]),
+    const rows = parameters.map((currentParameter) => [
+      words(currentParameter["name"]),
+      words(currentParameter["in"]) + (currentParameter["required"] === true ? ", required" : ""),
+      this.#type(currentParameter["schema"] ?? currentParameter),
+      oneLine(currentParameter["description"]),
     ]);
     const body = fieldsOf(this.resolved(operation["requestBody"]));
-    const responses = Object.entries(fieldsOf(operation["responses"])).map(([status, each]) => {
-      const response = fieldsOf(this.resolved(each));
+    const responses = Object.entries(fieldsOf(operation["responses"])).map(([status, given]) => {
+      const response = fieldsOf(this.resolved(given));
       const schema = response["schema"] ?? firstSchema(response);
       return [
         `- ${status}: ${oneLine(response["description"])}${schema === undefined ? "" : ` (${this.#type(schema)})`}`,
@@ -152,7 +152,7 @@ class OperationWriter {
       .join("\n\n");
   }
 
-  /** What a reference within the file names, `undefined` for one that leads in a circle or out of the file. */
+  /** Resolves a reference within the file; `undefined` if it is circular or leads out of the file. */
   resolved(value: unknown): unknown {
     let found = value;
     for (let steps = 0; steps < 10; steps++) {
@@ -176,14 +176,14 @@ class OperationWriter {
     const fields = fieldsOf(this.resolved(schema));
     const values = listOf(fields["enum"])
       .slice(0, 20)
-      .map((each) => words(each));
+      .map((word) => words(word));
     const items =
       fields["type"] === "array"
         ? ` of ${named === undefined ? words(fieldsOf(fieldsOf(this.resolved(fields["items"])))["type"]) || nameOf(fields["items"]) : named}`
         : "";
     const type = [fields["type"]]
       .flat()
-      .map((each) => words(each))
+      .map((word) => words(word))
       .filter(Boolean)
       .join(" or ");
     return `${named ?? (type || "any")}${items}${values.length > 0 ? `: ${values.join(", ")}` : ""}`;
@@ -195,13 +195,13 @@ class OperationWriter {
     const within = ["allOf", "anyOf", "oneOf"].flatMap((name) => listOf(fields[name]));
     if (depth > maxSchemaDepth || this.#fields > maxFields) return [];
     if (fields["items"] !== undefined) return this.#schema(fields["items"], indent, depth + 1);
-    const own = Object.entries(fieldsOf(fields["properties"])).flatMap(([name, each]) => {
+    const own = Object.entries(fieldsOf(fields["properties"])).flatMap(([name, property]) => {
       if (++this.#fields > maxFields) return [];
-      const described = oneLine(fieldsOf(this.resolved(each))["description"]);
-      const line = `${"  ".repeat(indent)}- \`${name}\` (${this.#type(each)})${described === "" ? "" : `: ${described}`}`;
-      return [line, ...this.#schema(each, indent + 1, depth + 1)];
+      const described = oneLine(fieldsOf(this.resolved(property))["description"]);
+      const line = `${"  ".repeat(indent)}- \`${name}\` (${this.#type(property)})${described === "" ? "" : `: ${described}`}`;
+      return [line, ...this.#schema(property, indent + 1, depth + 1)];
     });
-    return [...within.flatMap((each) => this.#schema(each, indent, depth + 1)), ...own];
+    return [...within.flatMap((option) => this.#schema(option, indent, depth + 1)), ...own];
   }
 }
 
@@ -211,8 +211,8 @@ function nameOf(schema: unknown): string {
 
 function firstSchema(holder: Fields): unknown {
   return Object.values(fieldsOf(holder["content"]))
-    .map((each) => fieldsOf(each)["schema"])
-    .find((each) => each !== undefined);
+    .map((field) => fieldsOf(field)["schema"])
+    .find((schemaValue) => schemaValue !== undefined);
 }
 
 function table(rows: readonly (readonly string[])[]): string {

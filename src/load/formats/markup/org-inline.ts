@@ -1,4 +1,4 @@
-import { elementNode, textNode, type HtmlNode } from "../html/tree.js";
+import { elementNode, textNode, type HtmlNode } from "../element-tree.js";
 
 /** The length of what stands between two marks: emphasis goes over a few lines at most. */
 const maxMarked = 1000;
@@ -27,16 +27,16 @@ const maxDepth = 4;
  */
 export function orgInline(words: string, line: number, depth = 0): HtmlNode[] {
   const nodes: HtmlNode[] = [];
-  let at = 0;
+  let offset = 0;
   let lineNow = line;
   const plain = (to: number) => {
-    if (to > at) nodes.push(textNode(words.slice(at, to), lineNow));
-    lineNow += lineEnds(words.slice(at, to));
+    if (to > offset) nodes.push(textNode(words.slice(offset, to), lineNow));
+    lineNow += lineEnds(words.slice(offset, to));
   };
   for (const match of words.matchAll(marks)) {
     const { target, label, note, inlineNote, code, marked } = match.groups!;
     plain(match.index);
-    at = match.index + match[0].length;
+    offset = match.index + match[0].length;
     const deeper = (content: string) =>
       depth < maxDepth ? orgInline(content, lineNow, depth + 1) : [textNode(content, lineNow)];
     if (target !== undefined)

@@ -1,5 +1,5 @@
 import { markdownWithLines } from "../html/html.js";
-import { elementNode, textNode, type HtmlElement, type HtmlNode } from "../html/tree.js";
+import { elementNode, textNode, type HtmlElement, type HtmlNode } from "../element-tree.js";
 import type { FileToLoad, LoadedText } from "../loader.js";
 import { orgInline } from "./org-inline.js";
 import { codeBlock, dedented, indentOf, isBlank, maxBlockDepth, sourceLines, type SourceLine } from "./source-lines.js";
@@ -37,10 +37,10 @@ const silent = /^\s*(?:#(?:\+\S+:.*)?(?: .*)?|(?:CLOSED|DEADLINE|SCHEDULED|CLOCK
 function blocks(lines: readonly SourceLine[], depth: number): HtmlNode[] {
   const nodes: HtmlNode[] = [];
   const ends = endsOfBlocks(lines);
-  for (let at = 0; at < lines.length;) {
-    const { node, end } = block(lines, at, depth, ends);
+  for (let index = 0; index < lines.length;) {
+    const { node, end } = block(lines, index, depth, ends);
     nodes.push(...node);
-    at = end;
+    index = end;
   }
   return nodes;
 }
@@ -50,68 +50,70 @@ type BlockEnds = ReadonlyMap<string, number[]>;
 
 function endsOfBlocks(lines: readonly SourceLine[]): BlockEnds {
   const ends = new Map<string, number[]>();
-  for (const [at, { text }] of lines.entries()) {
+  for (const [index, { text }] of lines.entries()) {
     const kind =
       /^\s*#\+end_(\w+)\s*$/i.exec(text)?.[1]?.toLowerCase() ?? (/^\s*:end:\s*$/i.test(text) ? ":end:" : undefined);
     if (kind === undefined) continue;
     const known = ends.get(kind);
-    if (known) known.push(at);
-    else ends.set(kind, [at]);
+    if (known) known.push(index);
+    else ends.set(kind, [index]);
   }
   for (const places of ends.values()) places.reverse();
   return ends;
 }
 
 /** The first line behind `at` that ends a block of this kind. Blocks are asked about in their order. */
-function endBehind(at: number, places: number[] = []): number | undefined {
+function endBehind(index: number, places: number[] = []): number | undefined {
   let last = places.at(-1);
-  for (; last !== undefined && last <= at; last = places.at(-1)) places.pop();
+  for (; last !== undefined && last <= index; last = places.at(-1)) places.pop();
   return last;
 }
 
 function block(
   lines: readonly SourceLine[],
-  at: number,
+  offset: number,
   depth: number,
   ends: BlockEnds,
 ): { node: readonly HtmlNode[]; end: number } {
-  const { text, line } = lines[at]!;
+  const { text, line } = lines[offset]!;
   const [, stars, words] = (depth === 0 && heading.exec(text)) || [];
   if (stars !== undefined) {
     const title = orgInline(words!, line);
-    return { node: [elementNode(`h${Math.min(6, stars.length)}`, title, {}, line)], end: at + 1 };
+    return { node: [elementNode(`h${Math.min(6, stars.length)}`, title, {}, line)], end: offset + 1 };
   }
   const [, kind, rest] = begin.exec(text) ?? [];
-  const endOf = (name: string) => endBehind(at, ends.get(name));
+  const endOf = (name: string) => endBehind(offset, ends.get(name));
   if (kind !== undefined) {
     const end = endOf(kind.toLowerCase());
     if (end !== undefined && depth <= maxBlockDepth) {
-      return { node: delimited(kind.toLowerCase(), rest!, lines.slice(at + 1, end), depth), end: end + 1 };
+      return { node: delimited(kind.toLowerCase(), rest!, lines.slice(offset + 1, end), depth), end: end + 1 };
     }
-    return { node: [], end: at + 1 };
+    return { node: [], end: offset + 1 };
   }
   if (drawer.test(text)) {
     const end = endOf(":end:");
     // Properties and logs are short, and one that does not end is a line.
-    return { node: [], end: end === undefined ? at + 1 : end + 1 };
+    return { node: [], end: end === undefined ? offset + 1 : end + 1 };
   }
   const caption = /^\s*#\+caption(?:\[[^\]]*\])?:\s*(.+)$/i.exec(text)?.[1];
-  if (caption !== undefined) return { node: [elementNode("p", orgInline(caption, line), {}, line)], end: at + 1 };
-  if (text === "" || silent.test(text)) return { node: [], end: at + 1 };
+  if (caption !== undefined) return { node: [elementNode("p", orgInline(caption, line), {}, line)], end: offset + 1 };
+  if (text === "" || silent.test(text)) return { node: [], end: offset + 1 };
   if (/^\s*\|/.test(text)) {
-    const end = endWhile(lines, at, (each) => /^\s*\|/.test(each));
-    return { node: [table(lines.slice(at, end))], end };
+    const end = endWhile(lines, offset, (row) => /^\s*\|/.test(row));
+    return { node: [table(lines.slice(offset, end))], end };
   }
   if (/^\s*: /.test(text)) {
-    const end = endWhile(lines, at, (each) => /^\s*:(?: |$)/.test(each));
-    const code = lines.slice(at, end).map((each) => ({ ...each, text: each.text.replace(/^\s*: ?/, "") }));
+    const end = endWhile(lines, offset, (codeLine) => /^\s*:(?: |$)/.test(codeLine));
+    const code = lines
+      .slice(offset, end)
+      .map((currentLine) => ({ ...currentLine, text: currentLine.text.replace(/^\s*: ?/, "") }));
     return { node: [codeBlock(code)], end };
   }
-  if (item.test(text) && depth <= maxBlockDepth) return list(lines, at, depth);
-  const end = endWhile(lines, at, (each) => !startsBlock(each));
-  const paragraph = lines.slice(at, Math.max(end, at + 1));
-  const content = orgInline(paragraph.map((each) => each.text.trim()).join("\n"), line);
-  return { node: [elementNode("p", content, {}, line)], end: at + paragraph.length };
+  if (item.test(text) && depth <= maxBlockDepth) return list(lines, offset, depth);
+  const end = endWhile(lines, offset, (textLine) => !startsBlock(textLine));
+  const paragraph = lines.slice(offset, Math.max(end, offset + 1));
+  const content = orgInline(paragraph.map((textLine) => textLine.text.trim()).join("\n"), line);
+  return { node: [elementNode("p", content, {}, line)], end: offset + paragraph.length };
 }
 
 function startsBlock(text: string): boolean {
@@ -128,14 +130,17 @@ function delimited(kind: string, rest: string, content: readonly SourceLine[], d
     case "src":
     case "example": {
       // Org puts a comma before a line of code that would be a heading.
-      const code = content.map((each) => ({ ...each, text: each.text.replace(/^(\s*),(?=\*|#\+|,)/, "$1") }));
+      const code = content.map((codeLine) => ({
+        ...codeLine,
+        text: codeLine.text.replace(/^(\s*),(?=\*|#\+|,)/, "$1"),
+      }));
       const language = kind === "src" ? (/^[\w+#-]+/.exec(rest)?.[0] ?? "") : "";
       return code.length > 0 ? [codeBlock(dedented(code), language)] : [];
     }
     case "verse": {
-      const lines = content.flatMap((each) => [
-        ...orgInline(each.text, each.line),
-        elementNode("br", [], {}, each.line),
+      const lines = content.flatMap((contentLine) => [
+        ...orgInline(contentLine.text, contentLine.line),
+        elementNode("br", [], {}, contentLine.line),
       ]);
       return [elementNode("p", lines, {}, content[0]?.line)];
     }
@@ -146,13 +151,13 @@ function delimited(kind: string, rest: string, content: readonly SourceLine[], d
   }
 }
 
-function list(lines: readonly SourceLine[], at: number, depth: number) {
-  const first = item.exec(lines[at]!.text)!;
+function list(lines: readonly SourceLine[], index: number, depth: number) {
+  const first = item.exec(lines[index]!.text)!;
   const indent = first[1]!.length;
   const isNumbered = /^\s*\w/.test(first[0]);
   const items: HtmlElement[] = [];
   let isDescription = false;
-  let end = at;
+  let end = index;
   for (let mark: RegExpExecArray | null; (mark = end < lines.length ? item.exec(lines[end]!.text) : null);) {
     if (mark[1]!.length !== indent) break;
     const { line } = lines[end]!;
@@ -174,20 +179,20 @@ function list(lines: readonly SourceLine[], at: number, depth: number) {
     while (end < lines.length && isBlank(lines[end]) && item.test(lines[end + 1]?.text ?? "")) end++;
   }
   const name = isDescription ? "dl" : isNumbered ? "ol" : "ul";
-  return { node: [elementNode(name, items, {}, lines[at]!.line)], end };
+  return { node: [elementNode(name, items, {}, lines[index]!.line)], end };
 }
 
 /** The index behind an item: deeper lines belong to it, and two empty lines end it. */
 function endOfItem(lines: readonly SourceLine[], from: number, indent: number): number {
   let end = from;
-  for (let at = from; at < lines.length; at++) {
-    const each = lines[at]!;
-    if (isBlank(each)) {
-      if (isBlank(lines[at + 1])) break;
+  for (let index = from; index < lines.length; index++) {
+    const currentLine = lines[index]!;
+    if (isBlank(currentLine)) {
+      if (isBlank(lines[index + 1])) break;
       continue;
     }
-    if (indentOf(each) <= indent) break;
-    end = at + 1;
+    if (indentOf(currentLine) <= indent) break;
+    end = index + 1;
   }
   return end;
 }

@@ -1,6 +1,6 @@
 import { LoadError } from "../../../core/errors.js";
 import { decodeText } from "../decode.js";
-import { elementNode, textNode, type HtmlElement } from "../html/tree.js";
+import { elementNode, textNode, type HtmlElement } from "../element-tree.js";
 import type { FileToLoad, LoadedText } from "../loader.js";
 
 /** A line of a file, perhaps without its indentation, and its 1-based number there. */
@@ -30,7 +30,7 @@ export function sourceLines(file: FileToLoad): { lines: SourceLine[]; warnings: 
     const message = `${file.uri} has ${all.length} lines, and at most ${maxLines} are read: split it`;
     throw new LoadError("too-large", file.uri, message);
   }
-  const lines = all.map((each, index) => ({ text: indentedBySpaces(each).trimEnd(), line: index + 1 }));
+  const lines = all.map((rawLine, index) => ({ text: indentedBySpaces(rawLine).trimEnd(), line: index + 1 }));
   return { lines, warnings: warning === undefined ? {} : { warnings: [warning] } };
 }
 
@@ -38,7 +38,7 @@ function indentedBySpaces(text: string): string {
   const indentation = /^[ \t]*/.exec(text)![0];
   if (indentation.length <= maxIndentation && !indentation.includes("\t")) return text;
   let width = 0;
-  for (const each of indentation) width = each === "\t" ? width + 8 - (width % 8) : width + 1;
+  for (const character of indentation) width = character === "\t" ? width + 8 - (width % 8) : width + 1;
   return " ".repeat(Math.min(width, maxIndentation)) + text.slice(indentation.length);
 }
 
@@ -54,10 +54,10 @@ export function isBlank(line: SourceLine | undefined): boolean {
 /** The index behind the block that starts at `from`: its lines are blank, or indented by at least `indent` columns. */
 export function endOfIndented(lines: readonly SourceLine[], from: number, indent: number): number {
   let end = from;
-  for (let at = from; at < lines.length; at++) {
-    if (isBlank(lines[at])) continue;
-    if (indentOf(lines[at]!) < indent) break;
-    end = at + 1;
+  for (let index = from; index < lines.length; index++) {
+    if (isBlank(lines[index])) continue;
+    if (indentOf(lines[index]!) < indent) break;
+    end = index + 1;
   }
   return end;
 }
@@ -74,7 +74,7 @@ export function dedented(lines: readonly SourceLine[]): SourceLine[] {
 /** Lines as code. */
 export function codeBlock(lines: readonly SourceLine[], language = ""): HtmlElement {
   const line = lines[0]?.line ?? 1;
-  const code = textNode(lines.map((each) => each.text).join("\n"), line);
+  const code = textNode(lines.map((currentLine) => currentLine.text).join("\n"), line);
   return elementNode(
     "pre",
     [elementNode("code", [code], language === "" ? {} : { class: `language-${language}` }, line)],

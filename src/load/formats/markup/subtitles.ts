@@ -1,5 +1,5 @@
 import type { Anchor } from "../../../core/types.js";
-import { parseHtml, textOf } from "../html/tree.js";
+import { parseHtml, textOf } from "../element-tree.js";
 import type { FileToLoad, LoadedText } from "../loader.js";
 import { sourceLines, type SourceLine } from "./source-lines.js";
 
@@ -22,15 +22,15 @@ export function loadSubtitles(file: FileToLoad): LoadedText {
   let shown: readonly string[] = [];
   let before = 0;
   for (const { seconds, said } of cues(lines)) {
-    const words = said.map((each) => ({ line: each.line, text: spoken(each.text) })).filter((each) => each.text !== "");
-    for (const { text: each, line } of words) {
-      if (shown.includes(each)) continue;
+    const words = said.map((cue) => ({ line: cue.line, text: spoken(cue.text) })).filter((cue) => cue.text !== "");
+    for (const { text: cueText, line } of words) {
+      if (shown.includes(cueText)) continue;
       if (text !== "") text += seconds - before > pauseSeconds ? "\n\n" : "\n";
       anchors.push({ start: text.length, line, seconds });
-      text += each;
+      text += cueText;
       before = seconds;
     }
-    shown = words.map((each) => each.text);
+    shown = words.map((word) => word.text);
   }
   return { text, mediaType: "text/plain", anchors, ...warnings };
 }

@@ -36,16 +36,17 @@ export function hasCircularChain(bytes: Uint8Array): boolean {
   const table = [...inFile].flatMap(entriesOf);
   if (leadsBack(table)) return true;
   const smallTable: number[] = [];
-  for (let at = file.readUInt32LE(60); at < table.length; at = table[at]!) smallTable.push(...entriesOf(at));
+  for (let position = file.readUInt32LE(60); position < table.length; position = table[position]!)
+    smallTable.push(...entriesOf(position));
   return leadsBack(smallTable);
 }
 
 function leadsBack(next: readonly number[]): boolean {
   const walkOf = new Uint32Array(next.length);
   for (let start = 0; start < next.length; start++) {
-    let at = start;
-    for (; at < next.length && walkOf[at] === 0; at = next[at]!) walkOf[at] = start + 1;
-    if (at < next.length && walkOf[at] === start + 1) return true;
+    let index = start;
+    for (; index < next.length && walkOf[index] === 0; index = next[index]!) walkOf[index] = start + 1;
+    if (index < next.length && walkOf[index] === start + 1) return true;
   }
   return false;
 }

@@ -1,7 +1,7 @@
 import { LoadError, asError } from "../../../core/errors.js";
 import { wrongKindReason } from "../binary.js";
 import { loadHtml, markdownOfNodes } from "../html/html.js";
-import { parseHtml } from "../html/tree.js";
+import { parseHtml } from "../element-tree.js";
 import type { FileToLoad, Loader } from "../loader.js";
 import { loadEml } from "../mail/eml.js";
 import { hasCircularChain, isCompoundFile } from "./compound-file.js";

@@ -1,4 +1,4 @@
-import { named, type HtmlElement } from "../html/tree.js";
+import { named, type HtmlElement } from "../element-tree.js";
 import { ListCounter, type ListLevel } from "./list-numbers.js";
 import type { Package } from "./package.js";
 
@@ -54,7 +54,7 @@ export function plainRun(text: string): string {
   return `<w:r><w:t xml:space="preserve">${words}</w:t></w:r>`;
 }
 
-/** A style of paragraphs and those that it is made from. */
+/** A paragraph style and the styles that it is based on. */
 export function* lineage(id: string | undefined, styles: ElementsById): Generator<HtmlElement> {
   let style = styles.get(id ?? "");
   for (let steps = 0; style && steps < maxSteps; steps++) {

@@ -1,7 +1,7 @@
 import { LoadError, asError } from "../../../core/errors.js";
 import { markdownOfNodes } from "../html/html.js";
 import { officeMathText } from "../html/math.js";
-import { parseHtml, parseXml } from "../html/tree.js";
+import { parseHtml, parseXml } from "../element-tree.js";
 import type { Loader } from "../loader.js";
 import { byId, lineage, plainRun, valueOf, withMarks, withNumbers, type ElementsById } from "./docx-numbers.js";
 import { unpack, type Package } from "./package.js";
@@ -78,7 +78,7 @@ function withoutLayout(parts: Package): Package {
   );
 }
 
-/** How letters look and where paragraphs stand. */
+/** Formatting of letters and position of paragraphs. */
 const layout =
   /<w:(?:rtl|ind|rFonts|spacing|jc|szCs|sz|widowControl|lang|proofErr|bookmarkEnd|lastRenderedPageBreak|color|kern)(?:\s[^>]*)?\/>|<w:(tabs|pBdr|tblBorders|tcBorders|pPrChange)(?:\s[^>]*)?>.*?<\/w:\1>/gsu;
 /** Marks around text that is written from right to left. */

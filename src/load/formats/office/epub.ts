@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { LoadError } from "../../../core/errors.js";
 import { loadChapter } from "../html/html.js";
-import { find, named, type HtmlElement } from "../html/tree.js";
+import { find, named, type HtmlElement } from "../element-tree.js";
 import type { Loader } from "../loader.js";
 import { propertiesIn, unpack, type Package } from "./package.js";
 
@@ -22,10 +22,10 @@ export const loadEpub: Loader = (file, _, onProgress) => {
   if (isLocked(parts)) {
     throw new LoadError("unreadable", uri, `${uri} is locked by its publisher: only its own reader can open it`);
   }
-  const chapters = [...new Set(chapterPaths(book, posix.dirname(path)))].flatMap((each) => {
+  const chapters = [...new Set(chapterPaths(book, posix.dirname(path)))].flatMap((chapter) => {
     onProgress?.();
-    const bytes = parts.bytes(each);
-    const text = bytes ? loadChapter({ path: each, uri: `${uri}#${each}`, bytes }).text : "";
+    const bytes = parts.bytes(chapter);
+    const text = bytes ? loadChapter({ path: chapter, uri: `${uri}#${chapter}`, bytes }).text : "";
     return text === "" ? [] : [text];
   });
   const properties = propertiesIn(book, { author: ["dc:creator"] });

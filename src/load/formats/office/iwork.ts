@@ -14,8 +14,8 @@ export const loadIwork: Loader = async (file, ...how) => {
   const preview = parts.paths.map((path) => parts.bytes(path)!).find(({ length }) => length > 0);
   if (preview) return loadPdf({ ...file, bytes: preview }, ...how);
   const { uri } = file;
-  const wayOut = "open it and export it as PDF or Word (File, Export To)";
-  throw new LoadError("unsupported", uri, `${uri} is in Apple's own format, and holds no preview as PDF: ${wayOut}`);
+  const hint = "open it and export it as PDF or Word (File, Export To)";
+  throw new LoadError("unsupported", uri, `${uri} is in Apple's own format, and holds no preview as PDF: ${hint}`);
 };
 
 /** Reads the tables of a Numbers file, or its preview where it is older than 2013. */

@@ -1,6 +1,6 @@
 /** How the items on one level of a list are numbered. */
 export interface ListLevel {
-  /** As Word names it: `decimal`, `lowerLetter`, `upperRoman` …, `none`; unknown ones are decimal. */
+  /** Word's name of the format: `decimal`, `lowerLetter`, `upperRoman` …, `none`; unknown ones count as decimal. */
   readonly format: string;
   readonly start: number;
   /** The words shown, with `%1` for the number of the first level: `%1.%2`, `(%3)`, `Article %1`. */

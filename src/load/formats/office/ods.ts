@@ -1,4 +1,4 @@
-import { elementsOf, isText, named, type HtmlElement, type HtmlNode } from "../html/tree.js";
+import { elementsOf, isText, named, type HtmlElement, type HtmlNode } from "../element-tree.js";
 import type { Loader } from "../loader.js";
 import { openDocument, countOf } from "./open-document.js";
 import { markdownOfSheets, type Cell, type Sheet } from "./sheets.js";

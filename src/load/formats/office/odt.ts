@@ -1,5 +1,5 @@
 import { markdownOfNodes } from "../html/html.js";
-import { elementNode, elementsOf, isText, textNode, type HtmlElement, type HtmlNode } from "../html/tree.js";
+import { elementNode, elementsOf, isText, textNode, type HtmlElement, type HtmlNode } from "../element-tree.js";
 import type { Loader } from "../loader.js";
 import { ListCounter, type ListLevel } from "./list-numbers.js";
 import { openDocument, countOf, type OpenDocument } from "./open-document.js";
@@ -40,7 +40,7 @@ export function htmlBlocksOf(nodes: readonly HtmlNode[], { styles }: Pick<OpenDo
 class Blocks {
   readonly #styles: ReadonlyMap<string, HtmlElement>;
   readonly #levels = new Map<string, readonly ListLevel[]>();
-  /** Of the last list of each style, and of each list with an id: a later list may go on counting. */
+  /** Counters of the last list of each style and of each list with an id, since a later list may continue them. */
   readonly #counters = new Map<string, ListCounter>();
   readonly notes: HtmlElement[] = [];
 
@@ -167,10 +167,10 @@ class Blocks {
     const known = this.#levels.get(style);
     if (known) return known;
     const elements: HtmlElement[] = [];
-    for (const each of elementsOf(this.#styles.get(style))) {
-      elements[Math.min(maxLevels, countOf(each.attributes["text:level"])) - 1] = each;
+    for (const child of elementsOf(this.#styles.get(style))) {
+      elements[Math.min(maxLevels, countOf(child.attributes["text:level"])) - 1] = child;
     }
-    const levels = elements.map((each, index) => listLevel(each, elements.slice(0, index)));
+    const levels = elements.map((element, index) => listLevel(element, elements.slice(0, index)));
     this.#levels.set(style, levels);
     return levels;
   }
@@ -237,8 +237,8 @@ function listLevel({ name, attributes }: HtmlElement, above: readonly HtmlElemen
   if (/-(?:bullet|image)$/.test(name)) return { format: "bullet", start, text: "" };
   if (format === "none") return { format, start, text: "" };
   const first = above.length + 1 - countOf(attributes["text:display-levels"]);
-  const numbers = above.flatMap((each, index) =>
-    index >= first && formatOf(each.attributes) !== "none" ? [`%${index + 1}`] : [],
+  const numbers = above.flatMap((level, index) =>
+    index >= first && formatOf(level.attributes) !== "none" ? [`%${index + 1}`] : [],
   );
   const { "style:num-prefix": prefix = "", "style:num-suffix": suffix = "" } = attributes;
   const pattern = attributes["loext:num-list-format"]?.replace(/%(\d+)%/g, "%$1");

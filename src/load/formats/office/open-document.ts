@@ -1,11 +1,11 @@
 import { LoadError } from "../../../core/errors.js";
-import { elementsOf, find, isText, named, type HtmlElement, type HtmlNode } from "../html/tree.js";
+import { elementsOf, find, isText, named, type HtmlElement, type HtmlNode } from "../element-tree.js";
 import type { FileToLoad } from "../loader.js";
 import { packageOf, propertiesIn, unpack, type DocumentProperties } from "./package.js";
 
-/** An OpenDocument file, of whichever program. */
+/** An OpenDocument file of any program. */
 export interface OpenDocument {
-  /** The wanted part of `office:body`: the text, the sheets, the slides. */
+  /** The requested part of `office:body`: the text, the sheets or the slides. */
   readonly body: HtmlElement;
   /** Definitions of styles, the document's own before automatic ones. */
   readonly styles: readonly HtmlElement[];
@@ -48,7 +48,7 @@ export function openDocument(file: FileToLoad, kind: "text" | "spreadsheet" | "p
   }
   const styles = [xml("styles.xml"), content]
     .flatMap((root) => named(root, "office:styles", "office:automatic-styles"))
-    .flatMap((each) => find(each, () => true));
+    .flatMap((child) => find(child, () => true));
   const properties = propertiesIn(isFlat ? named(content, "office:meta")[0] : xml("meta.xml"), {
     author: ["dc:creator", "meta:initial-creator"],
     description: ["dc:description"],

@@ -3,7 +3,7 @@ import { strToU8, unzipSync, zipSync } from "fflate";
 import { LoadError, asError } from "../../../core/errors.js";
 import type { Metadata } from "../../../core/types.js";
 import { wrongKindReason } from "../binary.js";
-import { lineOf, named, parseXml, type HtmlElement } from "../html/tree.js";
+import { lineOf, named, parseXml, type HtmlElement } from "../element-tree.js";
 import type { FileToLoad } from "../loader.js";
 
 /** Bytes that the parts of a packed file may unpack to: a small file can be made to unpack to any size. */
@@ -14,7 +14,7 @@ const maxRatio = 250;
 /** Maximum length of a text between two tags. Arrays of all its words would be too large for the engine, which then ends the process. */
 const maxRunBytes = 10_000_000;
 
-/** The parts of a packed document that were asked for, by their path in it. */
+/** The requested parts of a packed document, by their path in it. */
 export class Package {
   readonly #parts: Readonly<Record<string, Uint8Array>>;
 
@@ -50,7 +50,7 @@ export class Package {
     return new Package({ ...this.#parts, [path]: strToU8(text) });
   }
 
-  /** As a ZIP file, nothing of it compressed. */
+  /** An uncompressed ZIP file of the parts. */
   packed(): Buffer {
     const { buffer, byteOffset, byteLength } = zipSync({ ...this.#parts }, { level: 0 });
     return Buffer.from(buffer, byteOffset, byteLength);
@@ -112,7 +112,7 @@ export function propertiesIn(
 }
 
 /**
- * Unpacks the wanted parts of a ZIP file.
+ * Unpacks the requested parts of a ZIP file.
  *
  * @throws LoadError (`unreadable`) when it is damaged or not a ZIP file, (`too-large`) when it unpacks to more than
  *   `maxBytes` or to 250 times its size, or holds more than 10 MB without a tag.
@@ -155,10 +155,10 @@ function tooLarge(uri: string, reason: string): LoadError {
 /** Whether a part has more bytes between two tags than allowed. */
 function hasLongRun(part: Uint8Array): boolean {
   const tag = "<".charCodeAt(0);
-  for (let at = 0; part.length - at > maxRunBytes;) {
-    const last = part.subarray(at, at + maxRunBytes + 1).lastIndexOf(tag);
+  for (let index = 0; part.length - index > maxRunBytes;) {
+    const last = part.subarray(index, index + maxRunBytes + 1).lastIndexOf(tag);
     if (last < 0) return true;
-    at += last + 1;
+    index += last + 1;
   }
   return false;
 }

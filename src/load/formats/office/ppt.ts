@@ -90,19 +90,19 @@ function slidesOf(document: Buffer, currentUser: Buffer): string[] {
   const main = recordAt(document, offsets.get(offsets.document) ?? -1);
   const listOf = (list: number) =>
     [...inside(document, main)].filter(({ type, instance }) => type === records.documentSlides && instance === list);
-  const referred = (list: number) => listOf(list).flatMap((each) => referencesIn(document, each));
+  const referred = (list: number) => listOf(list).flatMap((reference) => referencesIn(document, reference));
   const textsOf = (object: number, outline: readonly Text[]) => {
-    const at = offsets.get(object);
-    const drawn = at === undefined ? [] : textboxes(document, recordAt(document, at), outline);
+    const index = offsets.get(object);
+    const drawn = index === undefined ? [] : textboxes(document, recordAt(document, index), outline);
     return drawn.length > 0 ? drawn : outline;
   };
   const notes = new Map(referred(notesList).map(({ id, object, outline }) => [id, textsOf(object, outline)]));
   return referred(slideList).map(({ object, outline }) => {
-    const at = offsets.get(object);
+    const position = offsets.get(object);
     const atom =
-      at === undefined
+      position === undefined
         ? undefined
-        : [...inside(document, recordAt(document, at))].find(({ type }) => type === records.slideAtom);
+        : [...inside(document, recordAt(document, position))].find(({ type }) => type === records.slideAtom);
     const notesOfIt = (atom && notes.get(document.readUInt32LE(atom.start + 16))) ?? [];
     const spoken = notesOfIt.filter(({ kind, text }) => kind === notesKind && text !== "*");
     return [...textsOf(object, outline), ...spoken]
@@ -123,12 +123,12 @@ function livingObjects(document: Buffer, latestEdit: number): Map<number, number
     seen.add(edit);
     offsets.document ||= document.readUInt32LE(edit + 24);
     const directory = recordAt(document, document.readUInt32LE(edit + 20));
-    for (let at = directory.start; at + 4 <= directory.end;) {
-      const run = document.readUInt32LE(at);
+    for (let position = directory.start; position + 4 <= directory.end;) {
+      const run = document.readUInt32LE(position);
       const [first, count] = [run & 0xf_ffff, run >>> 20];
-      at += 4;
-      for (let index = 0; index < count && at + 4 <= directory.end; index++, at += 4) {
-        if (!offsets.has(first + index)) offsets.set(first + index, document.readUInt32LE(at));
+      position += 4;
+      for (let index = 0; index < count && position + 4 <= directory.end; index++, position += 4) {
+        if (!offsets.has(first + index)) offsets.set(first + index, document.readUInt32LE(position));
       }
     }
   }
@@ -185,9 +185,9 @@ function recordAt(document: Buffer, offset: number): Record {
 }
 
 function* inside(document: Buffer, { start, end }: Record): Generator<Record> {
-  for (let at = start; at + 8 <= end;) {
-    const record = recordAt(document, at);
+  for (let index = start; index + 8 <= end;) {
+    const record = recordAt(document, index);
     yield record;
-    at = record.end;
+    index = record.end;
   }
 }

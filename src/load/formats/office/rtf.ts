@@ -3,7 +3,7 @@ import type { Metadata } from "../../../core/types.js";
 import { wrongKindReason } from "../binary.js";
 import { decodeLegacy } from "../decode.js";
 import { markdownOfNodes } from "../html/html.js";
-import { parseHtml } from "../html/tree.js";
+import { parseHtml } from "../element-tree.js";
 import type { Loader } from "../loader.js";
 
 /**
@@ -52,7 +52,7 @@ const passedOver = new Set(
 );
 /** Groups that other programs may pass over, and hold text all the same. */
 const known = new Set("shpinst shptxt shprslt pn listtext fldrslt".split(" "));
-/** What a group of the properties is called in metadata. */
+/** Metadata field by RTF property group. */
 const properties = new Map(
   Object.entries({ author: "author", subject: "subject", keywords: "keywords", doccomm: "description" }),
 );
@@ -212,7 +212,7 @@ class RtfReader {
     this.#isNew = false;
     const skipped = Math.min(this.#toSkip, text.length);
     this.#toSkip -= skipped;
-    for (let at = skipped; at < text.length; at++) this.#bytes.push(text.charCodeAt(at));
+    for (let offset = skipped; offset < text.length; offset++) this.#bytes.push(text.charCodeAt(offset));
   }
 
   byte(byte: number): void {

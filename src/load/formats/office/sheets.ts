@@ -12,11 +12,11 @@ export type Cell = readonly [column: number, value: string];
 export interface Sheet {
   readonly name: string;
   readonly isHidden: boolean;
-  /** Read as it is asked for, and only once. */
+  /** Rows, which are read on demand and only once. */
   readonly rows: Iterable<Iterable<Cell>>;
 }
 
-/** Rounds a number that is stored to seventeen digits, of which the last two are only how a computer holds it. */
+/** Rounds a number stored to seventeen digits: the last two are artefacts of floating point. */
 export function withoutNoise(stored: string): string {
   const digits = stored.replace(/[eE].*|\D/g, "").length;
   const isInexact = /[.eE]/.test(stored) && digits > 15 && Number.isFinite(Number(stored));

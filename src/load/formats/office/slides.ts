@@ -2,7 +2,7 @@ import { LoadError } from "../../../core/errors.js";
 import type { Anchor } from "../../../core/types.js";
 import { escapeCell, markdownRows } from "../html/table.js";
 import { markdownOfNodes } from "../html/html.js";
-import { isText, named, textOf, type HtmlElement, type HtmlNode } from "../html/tree.js";
+import { isText, named, textOf, type HtmlElement, type HtmlNode } from "../element-tree.js";
 import type { LoadedText, Loader } from "../loader.js";
 import { htmlBlocksOf } from "./odt.js";
 import { openDocument } from "./open-document.js";
@@ -20,7 +20,7 @@ export const loadPptx: Loader = (file) => {
   const { uri } = file;
   if (slides.length === 0) throw new LoadError("unreadable", uri, `${uri} is not a PowerPoint file with slides`);
   const texts = slides.map(({ path }) => {
-    const notes = parts.related(path, "notesSlide").flatMap((each) => blocksOf(parts.xml(each.path), "body"));
+    const notes = parts.related(path, "notesSlide").flatMap((note) => blocksOf(parts.xml(note.path), "body"));
     return [...blocksOf(parts.xml(path)), ...notes].join("\n\n");
   });
   return { ...pagesOf(texts), ...parts.properties() };

@@ -8,6 +8,6 @@ type Spreadsheets = typeof import("@e965/xlsx");
  * @throws LoadError (`unsupported`) when it is not installed.
  */
 export function spreadsheetPackage(file: { readonly uri: string }): Promise<Spreadsheets> {
-  // As a CommonJS module it brings the code pages of old files.
+  // Only the CommonJS build includes the code pages of old files.
   return optionalPackage("@e965/xlsx", file, () => createRequire(import.meta.url)("@e965/xlsx") as Spreadsheets);
 }

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { format, isDateFormat } from "numfmt";
 import { LoadError } from "../../../core/errors.js";
-import { named, textOf, type HtmlElement } from "../html/tree.js";
+import { named, textOf, type HtmlElement } from "../element-tree.js";
 import type { Loader } from "../loader.js";
 import { unpack, type Package } from "./package.js";
 import { markdownOfSheets, withoutNoise, type Cell, type Sheet } from "./sheets.js";
@@ -99,8 +99,8 @@ const dayMs = 86_400_000;
 const [unixEpochDay, first1904Day] = [25_569, 1462];
 
 /**
- * Formats that every program knows by number, of ECMA-376 part 1, 18.8.30. The first two follow the settings of who looks
- * at the sheet, so they are shown in ISO 8601, which nobody can mistake.
+ * Formats that every program knows by number, of ECMA-376 part 1, 18.8.30. The first two follow the reader's settings,
+ * so they are shown in ISO 8601, which is unambiguous.
  */
 const builtInFormats: Readonly<Record<string, string>> = {
   14: "yyyy-mm-dd",

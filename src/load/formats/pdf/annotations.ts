@@ -14,7 +14,7 @@ interface Annotation {
   /** `Tx` for text, `Btn` for buttons and boxes, `Ch` for a choice, `Sig` for a signature; nothing for free text. */
   readonly fieldType?: string | null;
   readonly fieldName?: string;
-  /** The name that a form shows to people. */
+  /** Label that the form shows. */
   readonly alternativeText?: string;
   readonly fieldValue?: string | readonly string[] | null;
   readonly password?: boolean;
@@ -28,16 +28,16 @@ interface Annotation {
   readonly textContent?: readonly string[];
 }
 
-/** What was written onto the pages after they were made. */
+/** Text that was added to the pages after they were made. */
 export interface Written {
-  /** By the number of their page, from 0. */
+  /** Lines by page index, from 0. */
   readonly lines: ReadonlyMap<number, readonly PageLine[]>;
   readonly emptyFields: number;
   /** Names of the fields for signatures, which the reader cannot read. */
   readonly signatures: readonly string[];
 }
 
-/** Flags of annotations that nobody sees: hidden, and not for the screen. */
+/** Flags of invisible annotations: hidden, and not for the screen. */
 const unseen = 2 + 32;
 
 /**
@@ -67,7 +67,7 @@ export function writtenIn(annotations: readonly object[]): Written {
   return { lines, emptyFields, signatures };
 }
 
-/** What a field holds, `""` for nothing, `undefined` for a button that holds nothing by its kind. */
+/** The value of a field: `""` if it is empty, `undefined` for a kind of button that has no value. */
 function valueOf({ fieldType, fieldValue, options = [], ...button }: Annotation): string | undefined {
   if (fieldType === "Btn") {
     if (button.checkBox) return fieldValue === button.exportValue ? "☒" : "";

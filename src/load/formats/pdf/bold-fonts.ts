@@ -52,7 +52,7 @@ async function fontNames(pdf: FontsOfPages, page: number, fonts: Iterable<string
   return names;
 }
 
-/** The tag before the name of a font of which the file has only some glyphs. */
+/** The tag before the name of a font that the file embeds only in part. */
 const subsetTag = /^[A-Z]{6}\+/u;
 const boldNames = [
   /bold|black|heavy|demi/iu,

@@ -32,7 +32,7 @@ export function columnByColumn(rows: readonly Row[]): Row[] {
 
 interface Gutter {
   readonly left: number;
-  /** The first row behind those that it runs through. */
+  /** The first row after the rows that it spans. */
   readonly endRow: number;
 }
 

@@ -39,7 +39,7 @@ export function headingLevels(
   const levels = new Map<Paragraph, number>();
   for (const paragraph of inBold) levels.set(paragraph, sizes.length + depthByNumber(paragraph.lines[0]!.text));
   for (const paragraph of large) {
-    levels.set(paragraph, 1 + sizes.findIndex((each) => sizeOf(paragraph) >= each * (1 - sizeTolerance)));
+    levels.set(paragraph, 1 + sizes.findIndex((currentSize) => sizeOf(paragraph) >= currentSize * (1 - sizeTolerance)));
   }
   let below: number | undefined;
   for (const paragraph of paragraphs.toReversed()) {

@@ -1,5 +1,5 @@
 import { columnByColumn, type Row } from "./columns.js";
-import { withoutReprints } from "./reprints.js";
+import { withoutDuplicateRuns } from "./duplicate-runs.js";
 import { isColumnGap, placedRuns, type Place, type TextRun } from "./text-runs.js";
 
 /** A line of a page. */
@@ -11,7 +11,7 @@ export interface PageLine extends Place {
   readonly fonts: readonly string[];
   /** Number of parts that are as far from each other as the cells of a row. */
   readonly parts: number;
-  /** Whether somebody wrote it onto the finished page, into a form or beside the text: it stands alone. */
+  /** Whether it was added to the finished page, in a form or beside the text. Such a line stands alone. */
   readonly isWritten?: boolean;
 }
 
@@ -27,7 +27,7 @@ export function pageLines(runs: readonly TextRun[]): PageLine[] {
     if (row.length > 0) rows.push(row);
     open = [];
   };
-  for (const run of withoutReprints(runs)) {
+  for (const run of withoutDuplicateRuns(runs)) {
     // The mark of a line's end may come as an empty run of its own.
     if (run.text !== "") open.push(run);
     if (run.endsLine) end();

@@ -90,20 +90,20 @@ function greyOf({ width, height, data }: DecodedPicture & { readonly data: Uint8
   const grey = new Uint8Array(width * height);
   const channels = data.length / grey.length;
   if (channels === 3 || channels === 4) {
-    for (let at = 0, from = 0; at < grey.length; at++, from += channels) {
+    for (let index = 0, from = 0; index < grey.length; index++, from += channels) {
       const [red, green, blue] = [data[from]!, data[from + 1]!, data[from + 2]!];
       const opacity = channels === 4 ? data[from + 3]! / 255 : 1;
       // The paper below is white.
-      grey[at] = 255 + opacity * (0.299 * red + 0.587 * green + 0.114 * blue - 255);
+      grey[index] = 255 + opacity * (0.299 * red + 0.587 * green + 0.114 * blue - 255);
     }
     return { width, height, grey };
   }
   // A bit a pixel, rows of whole bytes; in a mask, ink is 0 too.
   const rowBytes = (width + 7) >> 3;
   if (data.length < rowBytes * height) return undefined;
-  for (let row = 0, at = 0; row < height; row++) {
-    for (let column = 0; column < width; column++, at++) {
-      grey[at] = (data[row * rowBytes + (column >> 3)]! >> (7 - (column & 7))) & 1 ? 255 : 0;
+  for (let row = 0, position = 0; row < height; row++) {
+    for (let column = 0; column < width; column++, position++) {
+      grey[position] = (data[row * rowBytes + (column >> 3)]! >> (7 - (column & 7))) & 1 ? 255 : 0;
     }
   }
   return { width, height, grey };
@@ -113,8 +113,8 @@ function greyOf({ width, height, data }: DecodedPicture & { readonly data: Uint8
 function joinStrips(placed: readonly PlacedPicture[]): GreyPicture[] {
   const top = ({ transform: [, b, , d, , f] }: PlacedPicture) => f + Math.max(0, b) + Math.max(0, d);
   const byWidth = new Map<number, GreyPicture[]>();
-  for (const each of placed.toSorted((one, other) => top(other) - top(one))) {
-    const picture = upright(each);
+  for (const placement of placed.toSorted((one, other) => top(other) - top(one))) {
+    const picture = upright(placement);
     byWidth.set(picture.width, [...(byWidth.get(picture.width) ?? []), picture]);
   }
   return [...byWidth].map(([width, strips]) => ({
@@ -133,8 +133,8 @@ function upright({ picture, transform: [a, b, c, d] }: PlacedPicture): GreyPictu
   const isSideways = quarters % 2 === 1;
   const [width, height] = isSideways ? [down, across] : [across, down];
   const seen = new Uint8Array(grey.length);
-  for (let y = 0, at = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, at++) {
+  for (let y = 0, index = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, index++) {
       // The place in the picture from which this one is turned, counter-clockwise.
       const [column, line] = [
         [x, y],
@@ -142,7 +142,7 @@ function upright({ picture, transform: [a, b, c, d] }: PlacedPicture): GreyPictu
         [across - 1 - x, down - 1 - y],
         [y, down - 1 - x],
       ][quarters]!;
-      seen[at] = grey[(isMirrored ? down - 1 - line! : line!) * across + column!]!;
+      seen[index] = grey[(isMirrored ? down - 1 - line! : line!) * across + column!]!;
     }
   }
   return { width, height, grey: seen };

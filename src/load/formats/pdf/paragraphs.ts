@@ -21,8 +21,8 @@ export function paragraphsOf(
     return separate ? "paragraph" : kind;
   });
   const starts = lines.flatMap((_, index) => (index === 0 || breaks[index - 1] === "paragraph" ? [index] : []));
-  return starts.map((start, at) => {
-    const end = starts[at + 1] ?? lines.length;
+  return starts.map((start, position) => {
+    const end = starts[position + 1] ?? lines.length;
     return { lines: lines.slice(start, end), breaks: breaks.slice(start, end - 1) };
   });
 }

@@ -12,6 +12,7 @@ import { plainCharacters } from "./plain-characters.js";
 import { withoutRunningLines } from "./running-lines.js";
 import { boundedPdf } from "./stream-sizes.js";
 import type { TextRun } from "./text-runs.js";
+import { drawsGlyphs, GlyphCount, ranges } from "./unreadable-pages.js";
 
 /**
  * Reads the text of a PDF. Lines that only ran out of room are joined to paragraphs, words cut by a hyphen are mended where
@@ -26,35 +27,48 @@ export const loadPdf: Loader = async (file, signal, onProgress = () => {}) => {
   const {
     pages,
     emptyFields,
-    pagesWithoutText: bare,
+    pagesWithoutText,
+    unreadable,
     warnings = [],
     ...loaded
   } = await readPdf(file, signal, onProgress);
   if (loaded.anchors.length === 0) {
-    const wayOut =
-      emptyFields > 0
-        ? `its form has ${emptyFields} fields, and nobody has filled them`
-        : "where that is a scan, give it a text layer with an OCR program such as ocrmypdf, or read it with a recognizer (--ocr)";
+    const hint =
+      unreadable.length > 0
+        ? `the fonts of page ${ranges(unreadable)} do not say which characters their glyphs are; read it with a recognizer (--ocr)`
+        : emptyFields > 0
+          ? `its form has ${emptyFields} fields, and nobody has filled them`
+          : "where that is a scan, give it a text layer with an OCR program such as ocrmypdf, or read it with a recognizer (--ocr)";
     const where = pages === 1 ? "its page" : `any of its ${pages} pages`;
-    throw new LoadError("empty", file.uri, `${file.uri} holds no text on ${where}: ${wayOut}`);
+    const details = emptyFields > 0 ? {} : { option: "recognizer" };
+    throw new LoadError("empty", file.uri, `${file.uri} holds no text on ${where}: ${hint}`, details);
   }
+  const bare = pagesWithoutText.filter((page) => !unreadable.includes(page));
   const all = [
+    ...(unreadable.length > 0
+      ? [
+          `${unreadable.length} of its ${pages} pages can be read in part or not at all, since their fonts do not say which ` +
+            `characters the glyphs are: page ${ranges(unreadable)}. Read it with a recognizer (--ocr)`,
+        ]
+      : []),
     ...(bare.length > 0
-      ? [`${bare.length} of its ${pages} pages hold no text of their own: blank, or scanned and in need of OCR`]
+      ? [
+          `${bare.length} of its ${pages} pages hold no text of their own: blank, or scanned and in need of OCR (page ${ranges(bare)})`,
+        ]
       : []),
     ...warnings,
   ];
   return { ...loaded, ...(all.length > 0 && { warnings: all }) };
 };
 
-/** The same of a PDF whose pages without text are recognised next, so that one without any text is no failure yet. */
+/** Like `loadPdf`, for a PDF whose pages without text are recognised next: having no text at all is no failure yet. */
 export const loadPdfWithScans: Loader = async (file, signal, onProgress = () => {}) => {
-  const { pages: _, emptyFields: __, ...loaded } = await readPdf(file, signal, onProgress);
+  const { pages: _, emptyFields: __, unreadable: ___, ...loaded } = await readPdf(file, signal, onProgress);
   return loaded;
 };
 
 async function readPdf(file: FileToLoad, signal: AbortSignal, onProgress: () => void) {
-  const { pages, bold, title, metadata, written } = await readPages(file, signal, onProgress);
+  const { pages, bold, title, metadata, written, unreadable } = await readPages(file, signal, onProgress);
   const { text, anchors, bare } = pagesAsText(pages, bold, onProgress);
   const signers = written.signatures.join(", ");
   const warnings =
@@ -67,7 +81,8 @@ async function readPdf(file: FileToLoad, signal: AbortSignal, onProgress: () => 
     metadata: { ...metadata, pages: pages.length },
     pages: pages.length,
     emptyFields: written.emptyFields,
-    pagesWithoutText: bare,
+    pagesWithoutText: [...new Set([...bare, ...unreadable])].toSorted((one, other) => one - other),
+    unreadable,
     ...(warnings.length > 0 && { warnings }),
   };
 }
@@ -92,10 +107,10 @@ function pagesAsText(
   let text = "";
   for (const [index, paragraphs] of pages.entries()) {
     onProgress();
-    for (const [at, paragraph] of paragraphs.entries()) {
+    for (const [paragraphIndex, paragraph] of paragraphs.entries()) {
       if (text !== "") text += "\n\n";
       const heading = levels.get(paragraph);
-      const anchor = { ...(at === 0 && { page: index + 1 }), ...(heading !== undefined && { heading }) };
+      const anchor = { ...(paragraphIndex === 0 && { page: index + 1 }), ...(heading !== undefined && { heading }) };
       if (Object.keys(anchor).length > 0) anchors.push({ start: text.length, ...anchor });
       text += joinLines(textsOf(paragraph), paragraph.breaks, known);
     }
@@ -108,23 +123,31 @@ interface ReadPages {
   /** Ids of the bold fonts, if the text itself is not bold. */
   readonly bold: ReadonlySet<string>;
   readonly written: Written;
+  /** Numbers of the pages on which too many glyphs have no character. */
+  readonly unreadable: readonly number[];
   readonly title: string | undefined;
   readonly metadata: Metadata;
 }
 
 async function readPages(file: FileToLoad, signal: AbortSignal, onProgress: () => void): Promise<ReadPages> {
-  return withPdf(file, signal, 0, async (pdf) => {
+  return withPdf(file, signal, 0, async (pdf, operators) => {
+    const unreadable: number[] = [];
     const pages: PageLine[][] = [];
     for (let number = 1; number <= pdf.numPages; number++) {
       signal.throwIfAborted();
       const page = await pdf.getPage(number);
       const { items } = await page.getTextContent();
+      const glyphs = new GlyphCount();
       const runs = items.flatMap((item): TextRun[] => {
         if (!("str" in item)) return [];
         const { str, dir, transform, width, hasEOL: endsLine, fontName: font } = item;
+        glyphs.add(str);
         return [{ text: plainCharacters(str), transform, width, endsLine, rightToLeft: dir === "rtl", font }];
       });
       pages.push(pageLines(runs));
+      const isUnreadable =
+        glyphs.isUnreadable || (glyphs.isEmpty && drawsGlyphs(await page.getOperatorList(), operators));
+      if (isUnreadable) unreadable.push(number);
       page.cleanup();
       onProgress();
     }
@@ -140,6 +163,7 @@ async function readPages(file: FileToLoad, signal: AbortSignal, onProgress: () =
       pages: pages.map((lines, page) => withWritten(lines, written.lines.get(page) ?? [])),
       bold,
       written,
+      unreadable,
       ...described(info as Readonly<Record<string, unknown>>),
     };
   });
@@ -192,12 +216,12 @@ function reasonOf({ name, message }: Error, bytes: Uint8Array): string {
   if (name === "PasswordException") {
     return "is encrypted and opens only with a password, as the empty one was refused: save a copy that has none";
   }
-  // As with certificates instead of passwords.
+  // Encryption by certificates instead of passwords, for example.
   if (/unknown encryption method|unsupported encryption algorithm|unknown crypto method/i.test(message)) {
     return `is encrypted in a way that is not known here (${message}): save a copy that is not encrypted`;
   }
-  const wayOut = "open it in a PDF reader and save it again";
-  return wrongKindReason(bytes, "PDF") ?? `is a damaged PDF (${message}): ${wayOut}`;
+  const hint = "open it in a PDF reader and save it again";
+  return wrongKindReason(bytes, "PDF") ?? `is a damaged PDF (${message}): ${hint}`;
 }
 
 /**

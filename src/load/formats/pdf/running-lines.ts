@@ -72,16 +72,16 @@ function keysOf({ text, base }: PageLine, page: number): string[] {
   const numbers = text.match(number) ?? [];
   if (numbers.length > maxNumbers) return [`${place(base)} ${text}`];
   let keys = [""];
-  let at = 0;
+  let offset = 0;
   for (const found of numbers) {
-    const start = text.indexOf(found, at);
-    const before = text.slice(at, start);
+    const start = text.indexOf(found, offset);
+    const before = text.slice(offset, start);
     keys = keys.flatMap((key) => [`${key}${before}${found}`, `${key}${before}page+${Number(found) - page}`]);
-    at = start + found.length;
+    offset = start + found.length;
   }
   // Bare numbers that do not count the pages are those of a table.
   const counting = /\p{L}/u.test(text) ? keys : keys.filter((key) => key.includes("page+"));
-  return counting.map((key) => `${place(base)} ${key}${text.slice(at)}`);
+  return counting.map((key) => `${place(base)} ${key}${text.slice(offset)}`);
 }
 
 /** A line's place and words without numbers, Roman ones included; without words, its signs. */

@@ -16,10 +16,10 @@ export type BoundedPdf = { readonly bytes: Uint8Array } | { readonly reason: str
 export function boundedPdf(bytes: Uint8Array): BoundedPdf {
   const file = Buffer.from(Uint8Array.from(bytes).buffer);
   let before = 0;
-  for (let at = file.indexOf(keyword); at >= 0; at = file.indexOf(keyword, at + 1)) {
+  for (let offset = file.indexOf(keyword); offset >= 0; offset = file.indexOf(keyword, offset + 1)) {
     // The dictionary of a stream stands before it, behind the end of the stream before.
-    const dictionary = file.toString("latin1", Math.max(before, at - maxDictionaryBytes), at);
-    before = at + keyword.length;
+    const dictionary = file.toString("latin1", Math.max(before, offset - maxDictionaryBytes), offset);
+    before = offset + keyword.length;
     if (dictionary.endsWith("end")) continue;
     const start = startOfData(file, before);
     if (!unpacksTooFar(file.subarray(start))) continue;

@@ -1,9 +1,9 @@
-import { imageFacts } from "../../../contract/image-header.js";
+import { imageFacts } from "../../../media/image-header.js";
 import { LoadError } from "../../../core/errors.js";
 import type { TextRecognizer } from "../../../core/ports.js";
 import { wrongKindReason } from "../binary.js";
 import type { FileToLoad, LoadedText } from "../loader.js";
-import { maxPages, textOfPages } from "./recognized-pages.js";
+import { maxPages, recognizedText, textOfPages } from "../recognized-pages.js";
 import { tiffPages } from "./tiff-pages.js";
 
 /** Pixels of a picture whose words are recognised: an A4 page at 600 dots to the inch has 35 million. */
@@ -35,7 +35,7 @@ export async function loadPicture(
   const texts = new Map<number, string>();
   for (const [index, page] of pages.entries()) {
     signal.throwIfAborted();
-    const text = await recognizer.recognize(page, { signal, onProgress });
+    const text = await recognizedText(recognizer, page, { signal, onProgress });
     if (text.trim() !== "") texts.set(index + 1, text.trim());
     onProgress();
   }

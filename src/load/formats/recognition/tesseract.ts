@@ -5,7 +5,7 @@ import type { Worker as Thread } from "node:worker_threads";
 import { z } from "zod";
 import { abortSignal } from "../../../core/call-options.js";
 import { asError, OptionsError } from "../../../core/errors.js";
-import { functionOption, optionsOf, resolve } from "../../../core/options.js";
+import { functionOption, listOption, optionsOf, resolve } from "../../../core/options.js";
 import type { RecognizeCall, TextRecognizer } from "../../../core/ports.js";
 
 export interface TesseractOptions {
@@ -20,7 +20,7 @@ export interface TesseractOptions {
 
 const tesseractOptions = optionsOf<TesseractOptions>()({
   dataFolder: z.string().min(1),
-  languages: z.array(z.string().regex(/^\w+$/)).min(1).readonly().optional(),
+  languages: listOption(z.array(z.string().regex(/^\w+$/)).min(1)).optional(),
 });
 
 const recognizeCall = optionsOf<RecognizeCall>()({
@@ -30,7 +30,7 @@ const recognizeCall = optionsOf<RecognizeCall>()({
 
 /** Tesseract, which has a thread of its own from its first picture until it is closed. */
 export interface Tesseract extends TextRecognizer {
-  /** Ends the thread, also in the midst of a picture. While it reads none, it does not keep the process alive. */
+  /** Ends the thread, even in the middle of a picture. An idle thread does not keep the process alive. */
   readonly close: () => Promise<void>;
 }
 
@@ -38,6 +38,14 @@ export interface Tesseract extends TextRecognizer {
  * Recognises the words of pictures by Tesseract, with the package `tesseract.js`: one picture at a time, in a thread.
  *
  * @throws OptionsError (`missing-package`) without the package, or when the folder lacks the data of a language.
+ * @example
+ * ```ts
+ * import { openKnowledgeBase, readFolder } from "citewell";
+ * import { tesseract } from "citewell/load";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * const recognizer = tesseract({ dataFolder: "./tessdata", languages: ["eng", "deu"] });
+ * await kb.ingest(readFolder("./scans", { recognizer }));
+ * ```
  */
 export function tesseract(options: TesseractOptions): Tesseract {
   const { dataFolder, languages: wanted } = resolve("tesseract", tesseractOptions, options);
@@ -97,7 +105,7 @@ class Engine {
     this.#tesseract = tesseractWorker;
     this.#progress = progress;
     this.#thread = (tesseractWorker as unknown as { readonly worker: Thread }).worker;
-    // What it says of a damaged picture would stand in the midst of the process's output.
+    // Its messages about a damaged picture would otherwise appear amid the process's own output.
     for (const stream of [this.#thread.stdout, this.#thread.stderr]) stream.unpipe().resume();
     this.#thread.on("error", (error) => this.#end(error));
     this.#thread.on("exit", (code) => this.#end(new Error(`Tesseract ended with exit code ${code}`)));
@@ -163,7 +171,7 @@ function languagesIn(
   // Tesseract takes all of its languages packed, or none.
   const isPacked = (wanted ?? packed.slice(0, 1)).every((name) => packed.includes(name)) && packed.length > 0;
   const there = isPacked ? packed : plain;
-  // Which way up a page is, is no language.
+  // `osd` detects the orientation of a page; it is not a language.
   const languages = [...(wanted ?? there.filter((name) => name !== "osd"))].toSorted();
   if (languages.length > 0 && languages.every((name) => there.includes(name))) return { languages, isPacked };
   const lacks = wanted ? wanted.join(", ") : "any language";

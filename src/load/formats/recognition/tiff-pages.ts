@@ -7,22 +7,22 @@
 export function tiffPages(bytes: Uint8Array, maxPages: number): Uint8Array[] {
   const file = Buffer.from(bytes);
   const isLittle = file.toString("latin1", 0, 2) === "II";
-  const number = (at: number, size: 2 | 4) => {
-    if (at + size > file.length) return 0;
-    return isLittle ? file.readUIntLE(at, size) : file.readUIntBE(at, size);
+  const number = (index: number, size: 2 | 4) => {
+    if (index + size > file.length) return 0;
+    return isLittle ? file.readUIntLE(index, size) : file.readUIntBE(index, size);
   };
   // BigTIFF has 43 here, and other offsets.
   if (number(2, 2) !== 42) return [bytes];
   const seen = new Set<number>();
-  for (let at = number(4, 4); at !== 0 && !seen.has(at) && seen.size < maxPages;) {
-    seen.add(at);
+  for (let position = number(4, 4); position !== 0 && !seen.has(position) && seen.size < maxPages;) {
+    seen.add(position);
     // A directory has entries of twelve bytes, and the offset of the next.
-    at = number(at + 2 + 12 * number(at, 2), 4);
+    position = number(position + 2 + 12 * number(position, 2), 4);
   }
-  return [...seen].map((at) => {
+  return [...seen].map((offset) => {
     const page = Buffer.from(file);
-    if (isLittle) page.writeUInt32LE(at, 4);
-    else page.writeUInt32BE(at, 4);
+    if (isLittle) page.writeUInt32LE(offset, 4);
+    else page.writeUInt32BE(offset, 4);
     return page;
   });
 }

@@ -1,6 +1,6 @@
 import { LoadError, asError } from "../../../core/errors.js";
 import type { Metadata } from "../../../core/types.js";
-import { heldWhole } from "../held-whole.js";
+import { bufferedBody } from "../buffered-body.js";
 import { markdownOfNodes } from "../html/html.js";
 import {
   elementNode,
@@ -14,7 +14,7 @@ import {
   textOf,
   type HtmlElement,
   type HtmlNode,
-} from "../html/tree.js";
+} from "../element-tree.js";
 import type { FileOutcome, RowReader } from "../loader.js";
 import { rowDocuments } from "./row-documents.js";
 
@@ -24,7 +24,7 @@ import { rowDocuments } from "./row-documents.js";
  */
 export const readConfluence: RowReader = async function* (file, options): AsyncGenerator<FileOutcome> {
   const { uri } = file;
-  const bytes = await heldWhole(file, options.maxRowBytes);
+  const bytes = await bufferedBody(file, options.maxRowBytes);
   let root;
   try {
     [root] = elementsOf(parseXml(bytes.toString()));
@@ -44,7 +44,7 @@ export const readConfluence: RowReader = async function* (file, options): AsyncG
   const spaces = new Map(
     objects
       .filter(({ attributes }) => attributes["class"] === "Space")
-      .map((each) => [idOf(each), valueOf(each, "name")]),
+      .map((object) => [idOf(object), valueOf(object, "name")]),
   );
   const rows = pages.map((page, index) => {
     const body = bodies.get(idOf(page));
@@ -68,7 +68,7 @@ export const readConfluence: RowReader = async function* (file, options): AsyncG
   }
 };
 
-/** Earlier versions name the page that they are of, and drafts and deleted pages have another status. */
+/** Whether a page is current: earlier versions name their page, and drafts and deleted pages have another status. */
 function isCurrentPage(object: HtmlElement): boolean {
   const kind = object.attributes["class"];
   const status = valueOf(object, "contentStatus");
@@ -80,7 +80,7 @@ function isCurrentPage(object: HtmlElement): boolean {
 }
 
 function property(object: HtmlElement, name: string): HtmlElement | undefined {
-  return elementsOf(object).find((each) => each.name === "property" && each.attributes["name"] === name);
+  return elementsOf(object).find((element) => element.name === "property" && element.attributes["name"] === name);
 }
 
 function valueOf(object: HtmlElement, name: string): string {
@@ -94,11 +94,14 @@ function idOf(element: HtmlElement | undefined): string {
 /** The titles of the pages above it, from the top. A damaged export may have pages above themselves. */
 function pathOf(page: HtmlElement, byId: ReadonlyMap<string, HtmlElement>): string {
   const above: HtmlElement[] = [];
-  for (let each = byId.get(idOf(property(page, "parent"))); each && !above.includes(each) && above.length < 100;) {
-    above.unshift(each);
-    each = byId.get(idOf(property(each, "parent")));
+  for (
+    let ancestor = byId.get(idOf(property(page, "parent")));
+    ancestor && !above.includes(ancestor) && above.length < 100;
+  ) {
+    above.unshift(ancestor);
+    ancestor = byId.get(idOf(property(ancestor, "parent")));
   }
-  return above.map((each) => valueOf(each, "title")).join(" / ");
+  return above.map((ancestor) => valueOf(ancestor, "title")).join(" / ");
 }
 
 function dates(page: HtmlElement): Metadata {

@@ -3,7 +3,7 @@ import { LoadError } from "../../../core/errors.js";
 import { decodedChunks } from "../decode.js";
 import type { RowFile, RowOptions, RowReader } from "../loader.js";
 import { rowDocuments, type ReadRow } from "./row-documents.js";
-import { mappedColumns, noSuchColumn } from "./row-mapping.js";
+import { mappedColumns, noSuchColumn } from "../row-mapping.js";
 
 /**
  * Reads the rows of a CSV file, of which the first names the columns. The separator is whichever of comma, semicolon, tab
@@ -12,7 +12,7 @@ import { mappedColumns, noSuchColumn } from "./row-mapping.js";
 export const readCsv: RowReader = async function* (file, options) {
   let line = 0;
   try {
-    const rows = readRows(file, options, (at) => (line = at));
+    const rows = readRows(file, options, (index) => (line = index));
     yield* rowDocuments(file, rows, options);
   } catch (thrown) {
     if (thrown instanceof LoadError) {
@@ -149,7 +149,7 @@ function namesOf(header: readonly string[]): string[] {
 function separatorOf(line: string): string {
   const bare = line.replace(/"[^"]*"/gu, "");
   const counts = [",", ";", "\t", "|"].map((separator) => ({ separator, count: bare.split(separator).length }));
-  return counts.reduce((best, each) => (each.count > best.count ? each : best)).separator;
+  return counts.reduce((best, currentCount) => (currentCount.count > best.count ? currentCount : best)).separator;
 }
 
 function isCsvError(thrown: unknown): thrown is CsvError {

@@ -1,11 +1,11 @@
 import { LoadError, asError } from "../../../core/errors.js";
 import { declaredInXml, decodeText, latin1Start } from "../decode.js";
-import { heldWhole } from "../held-whole.js";
+import { bufferedBody } from "../buffered-body.js";
 import { markdownOfNodes } from "../html/html.js";
-import { elementsOf, find, lineOf, named, parseHtml, parseXml, textOf, type HtmlElement } from "../html/tree.js";
+import { elementsOf, find, lineOf, named, parseHtml, parseXml, textOf, type HtmlElement } from "../element-tree.js";
 import type { FileOutcome, RowReader } from "../loader.js";
 import { rowDocuments } from "./row-documents.js";
-import type { Row } from "./row-mapping.js";
+import type { Row } from "../row-mapping.js";
 
 /**
  * Reads a feed in RSS or Atom: a document for each entry, by its id, its words as Markdown, with link, author, date and
@@ -15,7 +15,7 @@ import type { Row } from "./row-mapping.js";
  */
 export const readFeed: RowReader = async function* (file, options): AsyncGenerator<FileOutcome> {
   const { uri } = file;
-  const bytes = await heldWhole(file, options.maxRowBytes);
+  const bytes = await bufferedBody(file, options.maxRowBytes);
   const { text } = decodeText({ bytes, uri }, declaredInXml(latin1Start(bytes)));
   const entries = entriesOf(uri, text).map((entry, index) => ({
     fragment: `entry=${index + 1}`,
@@ -62,7 +62,7 @@ function rowOf(entry: HtmlElement): Row {
   const link = target ?? first("link");
   const title = first("title", "atom:title") ?? "";
   const date = first("published", "pubDate", "dc:date", "updated");
-  const categories = named(entry, "category").map((each) => each.attributes["term"] ?? lineOf(each));
+  const categories = named(entry, "category").map((category) => category.attributes["term"] ?? lineOf(category));
   const author = lineOf(named(named(entry, "author")[0], "name")[0]) || first("dc:creator", "author");
   const ms = Date.parse(date ?? "");
   const fields = {
@@ -82,7 +82,9 @@ function rowOf(entry: HtmlElement): Row {
 /** The fullest text that an entry has, as Markdown. */
 function contentOf(entry: HtmlElement): string {
   const names = ["content:encoded", "content", "description", "summary"];
-  const content = names.flatMap((name) => named(entry, name)[0] ?? []).find((each) => textOf(each).trim() !== "");
+  const content = names
+    .flatMap((name) => named(entry, name)[0] ?? [])
+    .find((currentName) => textOf(currentName).trim() !== "");
   if (!content) return "";
   const { type = "html" } = content.attributes;
   if (type === "xhtml") return markdownOfNodes(content.children).text;

@@ -1,11 +1,11 @@
 import { asError, LoadError } from "../../../core/errors.js";
 import { openApiOfJson } from "../markup/openapi.js";
 import { decodedChunks, decodeText } from "../decode.js";
-import { heldWhole } from "../held-whole.js";
+import { bufferedBody } from "../buffered-body.js";
 import { lines } from "../lines.js";
 import type { FileOutcome, RowFile, RowOptions, RowReader } from "../loader.js";
 import { rowDocuments, type ReadRow } from "./row-documents.js";
-import type { Row } from "./row-mapping.js";
+import type { Row } from "../row-mapping.js";
 import { slackThreads } from "./slack.js";
 
 /**
@@ -16,8 +16,8 @@ import { slackThreads } from "./slack.js";
 export const readJson: RowReader = async function* (file, options): AsyncGenerator<FileOutcome> {
   const { uri } = file;
   const { source, maxRowBytes } = options;
-  const wayOut = "make it JSON lines, an object on each, which are read one by one";
-  const { text, warning } = decodeText({ bytes: await heldWhole(file, maxRowBytes, wayOut), uri });
+  const hint = "make it JSON lines, an object on each, which are read one by one";
+  const { text, warning } = decodeText({ bytes: await bufferedBody(file, maxRowBytes, hint), uri });
   if (text.trimStart().startsWith("[") && hasTooManyObjects(text)) {
     throw new LoadError("too-large", uri, `${uri} ${tooManyObjects}: make it JSON lines, an object on each`);
   }
@@ -41,7 +41,7 @@ function hasTooManyObjects(text: string): boolean {
   if (text.length < 2 * maxObjects) return false;
   let count = 0;
   for (const bracket of ["{", "["]) {
-    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+    for (let offset = text.indexOf(bracket); offset >= 0; offset = text.indexOf(bracket, offset + 1)) {
       if (++count > maxObjects) return true;
     }
   }

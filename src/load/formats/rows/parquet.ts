@@ -71,9 +71,11 @@ function dateFromDays(days: number): string | undefined {
 
 type Uncompress = (input: Uint8Array, sizeBytes: number) => Uint8Array;
 
-/** Those of Node, and where the file needs more those of a package; Snappy is read by the reader itself. */
+/** Decompressors of Node, and those of a package if the file needs them. The reader itself handles Snappy. */
 async function compressorsFor(metadata: FileMetaData, file: FileToLoad): Promise<Record<string, Uncompress>> {
-  const codecs = new Set(metadata.row_groups.flatMap(({ columns }) => columns.map((each) => each.meta_data?.codec)));
+  const codecs = new Set(
+    metadata.row_groups.flatMap(({ columns }) => columns.map((column) => column.meta_data?.codec)),
+  );
   const own = {
     GZIP: bounded((input, maxOutputLength) => new Uint8Array(gunzipSync(input, { maxOutputLength }))),
     BROTLI: bounded((input, maxOutputLength) => new Uint8Array(brotliDecompressSync(input, { maxOutputLength }))),
@@ -89,7 +91,7 @@ async function compressorsFor(metadata: FileMetaData, file: FileToLoad): Promise
     ...own,
     LZ4: bounded(decompressLz4),
     LZ4_RAW: bounded(decompressLz4Raw),
-    // Without a place to write to it would take as much memory as its own header says.
+    // Without an output buffer, it would allocate as much memory as its own header says.
     ZSTD: bounded((input, sizeBytes) => decompressZstd(input, new Uint8Array(sizeBytes))),
   };
 }

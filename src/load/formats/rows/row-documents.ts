@@ -1,6 +1,6 @@
 import { LoadError, asError, type LoadErrorCode } from "../../../core/errors.js";
 import type { FileOutcome, RowFile, RowOptions } from "../loader.js";
-import { mapRow, type Row } from "./row-mapping.js";
+import { mapRow, type Row } from "../row-mapping.js";
 
 /** A row, or the problem with it. */
 export interface ReadRow {
@@ -58,10 +58,10 @@ export async function* rowDocuments(
     }
     const warnings: string[] = [];
     if (address !== name && name !== undefined && !warned) {
-      const wayOut = "So are the others like it. Name rows by a column whose values differ (rows.id)";
+      const hint = "So are the others like it. Name rows by a column whose values differ (rows.id)";
       const short = (full: string) => JSON.stringify(full.slice(full.startsWith(`${uri}#`) ? uri.length + 1 : 0));
       warnings.push(
-        `${uri} ${place}: a row before it is named ${short(name)} too, so it is ${short(address)}. ${wayOut}`,
+        `${uri} ${place}: a row before it is named ${short(name)} too, so it is ${short(address)}. ${hint}`,
       );
       warned = true;
     }

@@ -3,7 +3,7 @@ import { LoadError } from "../../../core/errors.js";
 /** Bytes of all rows of one file, written as JSON lines: a small file may stand for any number. */
 const maxBytes = 250_000_000;
 
-/** Writes rows as JSON lines, for the reader of those. */
+/** Writes rows as JSON lines, for the JSON lines reader. */
 export class RowLines {
   readonly #uri: string;
   #bytesLeft = maxBytes;
@@ -27,7 +27,7 @@ export class RowLines {
     this.#lines.push(line);
   }
 
-  /** Those added since the last time. */
+  /** Returns the lines that were added since the last call. */
   take(): Uint8Array {
     const bytes = Buffer.from(this.#lines.join("\n"));
     this.#lines = [];

@@ -1,7 +1,7 @@
 import type { Json } from "../../../core/types.js";
-import type { Row } from "./row-mapping.js";
+import type { Row } from "../row-mapping.js";
 
-/** Messages that say nothing but who came and went. */
+/** Subtypes of messages that only report who joined or left. */
 const passedOver: ReadonlySet<Json | undefined> = new Set([
   "channel_join",
   "channel_leave",

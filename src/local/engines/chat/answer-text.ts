@@ -1,96 +1,97 @@
-import type { CitationStyle } from "./reading.js";
-import { markupSpans, plainText, proseSentences } from "./plain-text.js";
-import type { Statement } from "./statements/statements.js";
+import { standInNotice } from "../../../text/prompt/stand-in-notice.js";
+import { markerOf } from "../../../text/citations/citation-markers.js";
+import { proseSentences, plainText, withoutMarkers } from "../../../text/blocks/plain-text.js";
+import { isChinese, type CitationStyle } from "./reading.js";
+import { quotationText, type Quotation } from "./passages/quotation.js";
+import { textOf, type Unit } from "./passages/units.js";
 
-/** Statements as the sentences of an answer, each with its citation. */
-export function answerText(chosen: readonly Statement[], style: CitationStyle): string {
-  return chosen.map((statement) => cited(statement, style)).join(chosen.some(onOwnLine) ? "\n" : " ");
+/** Quotations as a reply: a line that says what it is, then each below its headings, with its own citation. */
+export function answerText(chosen: readonly Quotation[], question: string, style: CitationStyle): string {
+  const parts = chosen.map((quotation) => {
+    const { source, section } = quotation.units[0]!;
+    const path = section.path.map((part) => withoutMarkers(part.replaceAll("*", ""))).join(" › ");
+    const text = shownText(quotation);
+    const cited =
+      style === "none"
+        ? text
+        : withMarker(text, markerOf(source.number, style === "quote" ? quotable(quotation) : undefined));
+    return path === "" ? cited : `**${path}**\n\n${cited}`;
+  });
+  return [standInNotice(isChinese(question)), ...parts].join("\n\n");
 }
 
-function onOwnLine({ kind }: Statement): boolean {
-  return kind !== "prose";
+/** Puts a marker behind the last word, but on a line of its own below code and tables, whose text it would become. */
+function withMarker(text: string, marker: string): string {
+  const last = text.slice(text.lastIndexOf("\n") + 1);
+  return /^\s*(?:`{3,}|~{3,}|\|)/.test(last) ? `${text}\n\n${marker}` : `${text} ${marker}`;
 }
 
-/** Each sentence with its own marker, so that none claims what only its neighbour's words show. */
-function cited({ kind, source, text, passage }: Statement, style: CitationStyle): string {
-  if (kind === "code") return withMarker(inlineCode(text.replace(/(?<!\s)\s*\\\n\s*/g, " ")), source, text, style);
-  if (kind !== "prose" || style === "none") return withMarker(said(text), source, text, style);
-  const parts = proseSentences(text).map(({ start, end }) => text.slice(start, end));
-  return parts
-    .filter((part) => /[\p{L}\p{N}]/u.test(part))
-    .map((part, index) => withMarker(said(part), source, onOneLine(index === 0 ? (passage ?? part) : part), style))
-    .join(" ");
+/** The words of a quotation for readers: without links' targets and signs that only machines read, its blocks as they stand. */
+export function shownText(quotation: Quotation): string {
+  const { units } = quotation;
+  const blocks: string[] = [];
+  for (let from = 0; from < units.length;) {
+    let to = from + 1;
+    while (to < units.length && units[to]!.block === units[from]!.block && units[to]!.kind === units[from]!.kind) to++;
+    blocks.push(shownBlock(units.slice(from, to)));
+    from = to;
+  }
+  return blocks.filter((block) => block !== "").join("\n\n");
 }
 
-/** Checkers of quotes normalise white space; a line end within a sentence would cut it short. */
-function onOneLine(prose: string): string {
-  return prose.replace(/(?<!\s)\s*\n[\s>]*/g, " ");
+function shownBlock(units: readonly Unit[]): string {
+  const [first] = units;
+  const text = textOf({ ...first!, end: units.at(-1)!.end });
+  if (first!.kind === "code") return shownCode(units[0]!);
+  if (first!.kind === "row")
+    return [...(first!.head?.split("\n") ?? []), ...units.map(textOf)]
+      .map((row) => withoutMarkers(row.trim()))
+      .join("\n");
+  if (first!.kind === "item") return units.map((unit) => shownItem(textOf(unit))).join("\n");
+  // A term with what it means below it keeps its line.
+  const [, term, meaning] = /^(\S[^\n]*)\n:[ \t]+([^]*)$/.exec(text) ?? [];
+  const lines = term === undefined ? [text] : [`${term.replace(/¶$/, "")}:`, meaning ?? ""];
+  return lines.map((line) => withoutMarkers(closedCode(plainText(line)))).join(" ");
 }
 
-function said(text: string): string {
-  return withoutMarkers(withoutOpenCode(plainText(text)));
+function shownItem(text: string): string {
+  const [mark = "- "] = /^[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]+/.exec(text) ?? [];
+  const sign = /\d/.test(mark) ? mark.trim() : "-";
+  const [, indent = ""] = /^([ \t]*)/.exec(mark) ?? [];
+  return `${indent}${sign} ${withoutMarkers(closedCode(plainText(text)))}`;
+}
+
+const fenceLine = /^[ \t>]*(?:[-*+][ \t]+)?(`{3,}|~{3,})[ \t]*([^\s`]*)[^\n]*$/;
+
+/** Code in a fence of its own. A source may hold only the end of a block, and a long block is shown as far as it is quoted. */
+function shownCode(unit: Unit): string {
+  const lines = textOf(unit).split("\n");
+  const language = fenceLine.exec(lines[0]!)?.[2] ?? "";
+  const inner = lines.filter((line, index) => !((index === 0 || index === lines.length - 1) && fenceLine.test(line)));
+  const longest = Math.max(2, ...inner.flatMap((line) => line.match(/`+/g) ?? []).map(({ length }) => length));
+  const fence = "`".repeat(longest + 1);
+  return [`${fence}${language}`, ...inner, ...(unit.cut === true ? ["…"] : []), fence].join("\n");
 }
 
 /** A backtick that nothing closes would find its end in the quote behind it, and make code of half the marker. */
-function withoutOpenCode(text: string): string {
+function closedCode(text: string): string {
   return text.replace(/(?<!`)(`+)(?!`)(?:[^]*?(?<!`)\1(?!`))?/g, (code, run: string) => (code === run ? "'" : code));
 }
 
-function withMarker(words: string, source: number, text: string, style: CitationStyle): string {
-  if (style === "none") return words;
-  const quote = style === "quote" ? quotable(text) : "";
-  // When links and line ends break up a sentence, one piece says too little: checkers look for the whole sentence.
-  return quote.length < words.length / 2 ? `${words} [${source}]` : `${words} [${source}: "${quote}"]`;
+/** The telling sentence of a quotation by itself, or a block as a whole. */
+export function briefText(quotation: Quotation): string {
+  const { telling } = quotation;
+  return telling.kind === "sentence" ? shownText({ ...quotation, units: [telling] }) : shownText(quotation);
 }
 
-/** Maximum number of characters of a quote: two long sentences. */
-const maxQuoteLength = 800;
-
-/** Where a stretch ends: at a line's end, and behind a double quotation mark with a bracket, which would close the marker. */
-const stretchEnd = /\r?\n|(?<=["“”„«»])\s*[\]】]/g;
-
-/**
- * The longest stretch of a statement that stands in a marker as it is: one line, cut between words, and never within a link
- * or another marked-up part.
- */
-export function quotable(text: string): string {
-  const spans = markupSpans(text);
-  const ends = [...text.matchAll(stretchEnd)].map(({ 0: mark, index }) => ({ index, next: index + mark.length }));
-  let longest = "";
-  let from = 0;
-  for (const { index, next } of [...ends, { index: text.length, next: text.length }]) {
-    const start = spans.find((span) => span.start < from && span.end > from)?.end ?? from;
-    const limit = Math.min(index, start + maxQuoteLength);
-    const cut = limit < index ? text.lastIndexOf(" ", limit) : limit;
-    const end = spans.find((span) => span.start < cut && span.end > cut)?.start ?? cut;
-    const part = trimmed(text.slice(start, end));
-    if (lettersIn(part) > lettersIn(longest)) longest = part;
-    from = next;
-  }
-  return longest;
+/** The words of a quotation as its citation gives them: as they stand in the source, sentence by sentence up to the limit of a marker. */
+export function quotable(quotation: Quotation): string {
+  return quotationText(quotation).trim();
 }
 
-/** Without the signs of headings, lists, tables and quotes around it; the end of emphasis stays, and so does the name `#P`. */
-function trimmed(part: string): string {
-  const inner = part.replace(/^(?:\[\]|#+(?=\s)|[\s>+|-]|\*(?!\*))+|(?<![\s|\\])[\s|\\]+$/g, "");
-  return /[\p{L}\p{N}]/u.test(inner) ? inner : "";
-}
-
-/** But for those of addresses, which nobody reads. */
-function lettersIn(part: string): number {
-  return part.replace(/(?<!\w)\w+:\/\/[^\s)]+/g, "").length;
-}
-
-/** Numbers in brackets would be read as citations of ours, unless code holds them. */
-function withoutMarkers(text: string): string {
-  return text
-    .split(/(`[^`]*`)/)
-    .map((part, index) => (index % 2 === 1 ? part : part.replace(/[[【](\d{1,3}(?:[,，、 ]+\d{1,3})*)[\]】]/g, "($1)")))
-    .join("");
-}
-
-function inlineCode(line: string): string {
-  const fence = line.includes("`") ? "``" : "`";
-  const pad = fence === "``" ? " " : "";
-  return `${fence}${pad}${line}${pad}${fence}`;
+/** The sentences of a quotation, the telling one first, for values that are looked for in them. */
+export function tellingTexts({ units, telling }: Quotation): readonly string[] {
+  return [telling, ...units.filter((unit) => unit !== telling)]
+    .map(textOf)
+    .flatMap((text) => proseSentences(text).map(({ start, end }) => text.slice(start, end)));
 }

@@ -1,31 +1,32 @@
 import { abstentionFor } from "../../../text/prompt/prompt.js";
 import type { ChatDraft, ChatEngine, ChatPrompt, EngineTool } from "../engines.js";
-import { answerText, quotable } from "./answer-text.js";
+import { answerText, briefText, quotable, tellingTexts } from "./answer-text.js";
 import { earlierQuestions, isRewriteRequest, standaloneQuestion } from "./follow-up.js";
 import { isChinese, readMessages, type Reading } from "./reading.js";
 import { conversationalReply } from "./conversation.js";
+import { chooseCalls } from "./parallel-calls.js";
 import { structuredAnswer } from "./structured-answer.js";
 import { summarySubject } from "./summary.js";
-import { chooseStatements } from "./statements/statement-choice.js";
-import { chooseSummary } from "./statements/summary-choice.js";
-import { statements, type Statement } from "./statements/statements.js";
+import { choosePassages, leadPassages } from "./passages/choose-passages.js";
+import type { Quotation } from "./passages/quotation.js";
+import { textOf } from "./passages/units.js";
 import { answerSchema } from "./values/json-schema.js";
 import { structuredValue } from "./values/schema-value.js";
-import { chooseTool, missingArguments, namedTool, newestResults, repeatResults, sourcesIn } from "./tools.js";
+import { missingArguments, namedTool, newestResults, repeatResults, sourcesIn } from "./tools.js";
 
 /** A reply before it is written as text or JSON. */
 interface Reply {
   readonly text: string;
   readonly thought: string;
-  /** What the text is. Default: an answer. */
+  /** Kind of reply. Default: an answer. */
   readonly is?: "answer" | "refusal" | "question";
-  readonly quoted?: readonly Statement[];
+  readonly quoted?: readonly Quotation[];
   /** The answer as a value of the schema that the instructions name, when they name one. */
   readonly value?: unknown;
 }
 
 /**
- * Answers by quoting: it picks the sentences of the given sources that share the question's telling words, and makes up
+ * Answers by quoting: it picks the passages of the given sources that share the question's telling words, and makes up
  * nothing. The same messages always get the same answer.
  */
 export function chatEngine(): ChatEngine {
@@ -36,10 +37,12 @@ export function chatEngine(): ChatEngine {
       const { toolChoice = "auto", schema } = prompt;
       const mayCall = results.length === 0 && !isRewriteRequest(reading.instructions);
       if (mayCall || (toolChoice !== "auto" && toolChoice !== "none")) {
-        const call = chooseTool(reading, prompt.tools, prompt.toolChoice);
-        if (call !== undefined) {
-          const reasoning = prompt.thinks ? `The question asks for what ${call.name} tells, so I call it.` : "";
-          return { reasoning, content: "", toolCalls: [call] };
+        const parallel = prompt.parallelToolCalls;
+        const toolCalls = chooseCalls(reading, prompt.tools, { choice: prompt.toolChoice, parallel });
+        if (toolCalls.length > 0) {
+          const names = [...new Set(toolCalls.map(({ name }) => name))].join(" and ");
+          const reasoning = prompt.thinks ? `The question asks for what ${names} can tell, so I call.` : "";
+          return { reasoning, content: "", toolCalls };
         }
         const named = toolChoice === "auto" ? namedTool(reading.question, prompt.tools) : undefined;
         if (named !== undefined) return inForm(lacksArguments(named, reading.question), prompt);
@@ -71,25 +74,26 @@ function replyTo({ messages, json }: ChatPrompt, reading: Reading): Reply {
   const polite = conversationalReply(question);
   if (polite !== undefined) return { text: polite, thought: "Nothing is asked of the sources.", is: "refusal" };
   if (sources.length === 0) return withoutSources(question);
-  const all = sources.flatMap(statements);
   const subject = summarySubject(question);
-  const chosen = subject === undefined ? chooseStatements(question, all) : chooseSummary(subject, all);
+  const chosen = subject === undefined ? choosePassages(question, sources) : leadPassages(subject, sources);
   if (chosen.length === 0) {
     const thought = `None of the ${sources.length} sources holds the question's telling words together.`;
     return { text: abstentionFor(question), thought, is: "refusal" };
   }
   const schema = json ? answerSchema(reading.instructions) : undefined;
-  const texts = chosen.map(({ text }) => text);
-  const value = schema && structuredValue(schema, question, texts);
+  const best = textOf(chosen[0]!.telling);
+  const value =
+    schema &&
+    (structuredValue(schema, question, [best]) ?? structuredValue(schema, question, chosen.flatMap(tellingTexts)));
   if (schema !== undefined && value === undefined) {
     const thought = "The sources are near the question, but do not hold all that the schema of the answer requires.";
     return { text: abstentionFor(question), thought, is: "refusal" };
   }
-  const numbers = [...new Set(chosen.map(({ source }) => source))].join(", ");
+  const numbers = [...new Set(chosen.map(({ telling }) => telling.source.number))].join(", ");
   return {
-    // In JSON the citations stand beside the answer.
-    text: answerText(chosen, json ? "none" : style),
-    thought: `I looked for the question's words in ${sources.length} sources with ${all.length} statements. They stand closest together in source ${numbers}, which I quote.`,
+    // JSON has the citations beside the answer.
+    text: json ? briefText(chosen[0]!) : answerText(chosen, question, style),
+    thought: `I looked for the question's words in ${sources.length} sources. They stand closest together in source ${numbers}, which I quote.`,
     quoted: chosen,
     ...(schema !== undefined && { value }),
   };
@@ -116,7 +120,10 @@ function inForm(
   { text, thought, is = "answer", quoted = [], value = text }: Reply,
   { json, thinks }: ChatPrompt,
 ): ChatDraft {
-  const citations = quoted.map((statement) => ({ source: statement.source, quote: quotable(statement.text) }));
+  const citations = quoted.map((quotation) => ({
+    source: quotation.telling.source.number,
+    quote: quotable(quotation),
+  }));
   const object = is === "question" ? { question: text } : { answer: value, answered: is === "answer", citations };
   return { reasoning: thinks ? thought : "", content: json ? JSON.stringify(object) : text, toolCalls: [] };
 }

@@ -34,7 +34,7 @@ export function standaloneQuestion(question: string, earlier: readonly string[])
   return isChinese(question) ? `${body}（关于${subject}）？` : `${body} (about ${subject})?`;
 }
 
-/** What the newest earlier turn that names something is about, in its words. */
+/** The subject of the newest earlier turn that names something, in the words of that turn. */
 function subjectOf(earlier: readonly string[], own: ReadonlySet<string>): string {
   for (const text of earlier.toReversed()) {
     if (smallTalk(text)) continue;
@@ -70,7 +70,7 @@ function nounPhrases(clause: string, telling: (word: string) => readonly string[
   const tells = words.map((word) => telling(word).length > 0);
   const phrases: string[] = [];
   for (let from = tells.indexOf(true), to = 0; from !== -1; from = tells.indexOf(true, to)) {
-    const rest = words.findIndex((word, at) => at > from && !tells[at] && !bridging.test(word));
+    const rest = words.findIndex((word, index) => index > from && !tells[index] && !bridging.test(word));
     const open = rest === -1 ? words.length : rest;
     to = tells.lastIndexOf(true, open - 1) + 1;
     let [start, end] = [from, to];

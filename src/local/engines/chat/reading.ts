@@ -5,12 +5,12 @@ import { summaryOfText } from "./summary.js";
 /** A passage that the messages hold. */
 export type ReadSource = Pick<PromptSource, "number" | "title" | "text"> & Partial<Pick<PromptSource, "uri">>;
 
-/** How the messages ask for citations: words with the number, the number alone, or not at all. */
+/** Citation style that the messages ask for: words with the number, the number alone, or none. */
 export type CitationStyle = "quote" | "number" | "none";
 
 /** The content of the messages. */
 export interface Reading {
-  /** Without the sources around it. */
+  /** The question, without the sources around it. */
   readonly question: string;
   readonly sources: readonly ReadSource[];
   readonly style: CitationStyle;

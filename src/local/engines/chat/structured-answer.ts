@@ -1,12 +1,12 @@
-import { proseSentences } from "./plain-text.js";
+import { proseSentences } from "../../../text/blocks/plain-text.js";
 import type { ReadSource } from "./reading.js";
-import { chooseStatements } from "./statements/statement-choice.js";
-import { statements } from "./statements/statements.js";
+import { tellingTexts } from "./answer-text.js";
+import { choosePassages } from "./passages/choose-passages.js";
 import type { Schema } from "./values/json-schema.js";
 import { requiredValue } from "./values/schema-value.js";
 
 /**
- * A value of a schema that the caller requires: from the statements that answer the question and what tools told, or where
+ * A value of a schema that the caller requires: from the passages that answer the question and what tools told, or where
  * there are none, from the sentences of the question itself, which may be the text to read.
  */
 export function structuredAnswer(
@@ -15,7 +15,7 @@ export function structuredAnswer(
   sources: readonly ReadSource[],
   told: readonly string[] = [],
 ): unknown {
-  const chosen = chooseStatements(question, sources.flatMap(statements)).map(({ text }) => text);
+  const chosen = choosePassages(question, sources).flatMap(tellingTexts);
   const texts = [...chosen, ...told];
   if (texts.length > 0) return requiredValue(schema, question, texts);
   const sentences = proseSentences(question).map(({ start, end }) => question.slice(start, end));

@@ -81,8 +81,8 @@ const termUnits = new TextUnits();
 const knownWords = new RememberedPieces<TermFeatures>((term) => {
   const marked = `^${term}$`;
   const count = marked.length - pieceLetters + 1;
-  const hashed = Array.from({ length: count < 3 ? 0 : count }, (_, at) =>
-    featureHash(marked.slice(at, at + pieceLetters), 1),
+  const hashed = Array.from({ length: count < 3 ? 0 : count }, (_, offset) =>
+    featureHash(marked.slice(offset, offset + pieceLetters), 1),
   );
   return features(term, hashed);
 });
@@ -120,9 +120,9 @@ function normalised(sums: Float64Array): Float32Array {
     squares = 1;
   }
   const scale = 1 / Math.sqrt(squares);
-  // A loop, since `from` with a function costs more than all the hashing.
+  // A loop is used, since `from` with a function costs more than all the hashing.
   const vector = new Float32Array(sums.length);
-  for (let at = 0; at < sums.length; at++) vector[at] = (sums[at] ?? 0) * scale;
+  for (let index = 0; index < sums.length; index++) vector[index] = (sums[index] ?? 0) * scale;
   return vector;
 }
 
@@ -132,7 +132,7 @@ function normalised(sums: Float64Array): Float32Array {
  */
 function featureHash(text: string, seed: number): number {
   let hash = 0x811c9dc5 ^ seed;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  for (let offset = 0; offset < text.length; offset++) hash = Math.imul(hash ^ text.charCodeAt(offset), 0x01000193);
   return mix(hash);
 }
 

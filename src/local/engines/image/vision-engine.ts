@@ -1,4 +1,4 @@
-import { imageFacts } from "../../../contract/image-header.js";
+import { imageFacts } from "../../../media/image-header.js";
 import { imageLimits } from "../../../contract/media.js";
 import { structuredAnswer } from "../chat/structured-answer.js";
 import type { ChatEngine } from "../engines.js";

@@ -2,7 +2,7 @@ import { defaultTokens } from "../../../text/tokens/tokens.js";
 import { neighbours, pairCloseness, positionsOf, type TermPositions } from "../../../text/words/closeness.js";
 import { synonymsIn } from "../../../text/words/synonyms.js";
 import { terms } from "../../../text/words/terms.js";
-import { definitionOf, type Definition } from "../definition.js";
+import { definitionOf, type Definition } from "../../../text/words/definition.js";
 import type { RerankEngine } from "../engines.js";
 import { pauses } from "../pause.js";
 import { rarity } from "../rarity.js";
@@ -55,14 +55,14 @@ const phraseWeight = 0.6;
 /** A synonym of a query word counts for this share of the word itself. */
 const synonymShare = 0.6;
 
-/** Share of the query that stands in the headings. */
+/** Weight of the query's share in the headings. */
 const headingWeight = 0.5;
-/** A heading that says what the query says and nothing else. */
+/** Weight of a heading that equals the query. */
 const sameHeadingWeight = 0.5;
-/** A sentence that defines what the query wants defined. */
+/** Weight of a sentence that defines the query's subject. */
 const definitionWeight = 0.8;
 
-/** If another passage defines it, a passage that does not keeps this share of its score. */
+/** Share of its score that a passage without a definition keeps if another passage has one. */
 const undefinedShare = 0.7;
 
 /** A text as scoring reads it. */
@@ -70,7 +70,7 @@ interface IndexedPassage {
   readonly length: number;
   /** Positions of the query's terms and of their synonyms, rising. */
   readonly positions: TermPositions;
-  /** How many of the positions hold the term itself. */
+  /** Number of positions that hold the term itself. */
   readonly written: ReadonlyMap<string, number>;
   /** Distinct terms of each heading, from the title down. */
   readonly headings: readonly ReadonlySet<string>[];
@@ -82,7 +82,7 @@ interface PreparedQuery {
   readonly terms: readonly string[];
   /** The query's terms that each term stands for: itself, or those it is a synonym of. */
   readonly meant: ReadonlyMap<string, readonly string[]>;
-  /** Neighbours in the query. */
+  /** Pairs of neighbouring terms in the query. */
   readonly pairs: readonly (readonly [string, string])[];
   readonly definition: Definition | undefined;
 }
@@ -112,11 +112,15 @@ function indexPassage(text: string, query: PreparedQuery): IndexedPassage {
     if (query.meant.get(one)?.includes(one)) written.set(one, (written.get(one) ?? 0) + 1);
   }
   const { above, own } = headingsOf(text);
-  const headings = [...above, ...own].map((heading) => new Set(terms(heading)));
+  const [around, within] = [termsOfHeadings(above), termsOfHeadings(own)];
   const { definition } = query;
-  const defines =
-    definition !== undefined && (definition.foundIn(text) || hasEntry(headings.slice(above.length), query.terms));
-  return { length: found.length, positions, written, headings, defines };
+  const defines = definition !== undefined && (definition.foundIn(text) || hasEntry(within, query.terms));
+  return { length: found.length, positions, written, headings: [...around, ...within], defines };
+}
+
+/** A heading without a term, such as a comment of signs in code, says nothing. */
+function termsOfHeadings(headings: readonly string[]): readonly ReadonlySet<string>[] {
+  return headings.map((heading) => new Set(terms(heading))).filter(({ size }) => size > 0);
 }
 
 /**

@@ -12,7 +12,7 @@ const tokensPerOther = 2;
 
 /** Cuts a document where a piece is full, neighbours sharing `overlapTokens`. What lies behind the last piece is left out. */
 export function pieces(text: string, { maxTokens, overlapTokens, maxPieces }: PieceLimits): readonly string[] {
-  // Counting is spared where it could not matter.
+  // Short texts are not counted: they fit in any case.
   if (roughTokens(text) <= maxTokens) return [text];
   const { ends, tokens } = defaultTokens.measure(text);
   const found: string[] = [];
@@ -33,6 +33,6 @@ export function pieces(text: string, { maxTokens, overlapTokens, maxPieces }: Pi
 
 function roughTokens(text: string): number {
   let others = 0;
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) others++;
+  for (let offset = 0; offset < text.length; offset++) if (text.charCodeAt(offset) > 0x7f) others++;
   return (text.length - others) / asciiLettersPerToken + others * tokensPerOther;
 }

@@ -39,7 +39,7 @@ export function parameterSets(size: FrameSize): ParameterSets {
 
 export interface IntraPicture {
   readonly size: FrameSize;
-  /** From top to bottom. */
+  /** Bands from top to bottom. */
   readonly bands: readonly Colour[];
   /** Colour of the last block, when it has one of its own. */
   readonly mark?: Colour;
@@ -99,7 +99,8 @@ function wholeBytes(bits: string): string {
 function unit(header: number, payload: string): Buffer {
   const bits = wholeBytes(`${payload}1`);
   const bytes = Buffer.alloc(bits.length / 8);
-  for (let at = 0; at < bytes.length; at++) bytes[at] = Number.parseInt(bits.slice(8 * at, 8 * at + 8), 2);
+  for (let index = 0; index < bytes.length; index++)
+    bytes[index] = Number.parseInt(bits.slice(8 * index, 8 * index + 8), 2);
   // oxlint-disable-next-line no-control-regex
   const escaped = bytes.toString("latin1").replace(/\0\0(?=[\0-\x03])/g, "\0\0\x03");
   return Buffer.concat([Buffer.of(header), Buffer.from(escaped, "latin1")]);

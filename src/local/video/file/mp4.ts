@@ -8,7 +8,7 @@ export interface Mp4Film {
   readonly size: FrameSize;
   readonly framesPerSecond: number;
   readonly parameterSets: ParameterSets;
-  /** One NAL unit each. */
+  /** Pictures, one NAL unit each. */
   readonly pictures: readonly { readonly bytes: Buffer; readonly intra: boolean }[];
   /** Whether there is a sound track; it is silent. */
   readonly sound: boolean;
@@ -46,7 +46,7 @@ export function mp4File({ size, framesPerSecond, parameterSets, pictures, sound 
       entry: videoEntry(size, parameterSets),
       sampleCount: samples.length,
       sampleSizes: [0, samples.length, ...samples.map(({ length }) => length)],
-      syncSamples: pictures.flatMap(({ intra }, at) => (intra ? [at + 1] : [])),
+      syncSamples: pictures.flatMap(({ intra }, position) => (intra ? [position + 1] : [])),
       start,
     });
     const soundTrack = track({
@@ -85,13 +85,13 @@ const soundEntry = box("mp4a", 0, 1, 0, 0, 0x10010, 0, sampleRate * 0x10000, box
 
 interface Track {
   readonly id: number;
-  /** In the movie's timescale. */
+  /** Duration in the movie's timescale. */
   readonly duration: number;
-  /** As 8.8, in the upper half of a word. */
+  /** Fixed-point 8.8, in the upper half of a word. */
   readonly volume: number;
   readonly size: FrameSize;
   readonly timescale: number;
-  /** In the track's timescale. */
+  /** Duration of a sample in the track's timescale. */
   readonly ticksPerSample: number;
   readonly handler: "vide" | "soun";
   readonly mediaHeader: Buffer;
@@ -136,7 +136,7 @@ function box(name: string, ...parts: readonly (Buffer | number)[]): Buffer {
 
 function words(...values: readonly number[]): Buffer {
   const bytes = Buffer.alloc(4 * values.length);
-  for (const [at, value] of values.entries()) bytes.writeUInt32BE(value, 4 * at);
+  for (const [index, value] of values.entries()) bytes.writeUInt32BE(value, 4 * index);
   return bytes;
 }
 

@@ -45,7 +45,7 @@ export function pngFile({ width, height }: FrameSize, bands: readonly Colour[]):
   header.writeUInt32BE(height, 4);
   header.set([8, paletteType], 8);
   const rows = Buffer.alloc((width + 1) * height);
-  // As the video has it: bands end where rows of 16 pixels do.
+  // Bands end where rows of 16 pixels do, like those of the video.
   const blocks = Math.ceil(height / 16);
   for (let row = 0; row < height; row++) {
     const start = row * (width + 1);

@@ -8,9 +8,9 @@ const white: Colour = [235, 128, 128];
 /** The video of a plan: bands that move once a second, silent, of exactly the size and length that were planned. Pure. */
 export function videoFile({ size, seed, contentHash, watermark, generateAudio, ...plan }: VideoPlan): Buffer {
   const count = pictureCount(plan);
-  const pictures = Array.from({ length: count }, (_, at) => {
-    const second = Math.floor(at / framesPerSecond);
-    const within = at % framesPerSecond;
+  const pictures = Array.from({ length: count }, (_, index) => {
+    const second = Math.floor(index / framesPerSecond);
+    const within = index % framesPerSecond;
     if (within > 0) return { bytes: repeatedPicture(size, within), intra: false };
     const mark = watermark ? { mark: white } : {};
     return {

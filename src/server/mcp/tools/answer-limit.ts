@@ -1,7 +1,7 @@
 import { Refusal } from "../../guard/refusal.js";
 import type { DocumentTool } from "./tool.js";
 
-/** Lets so many calls of a tool run at once, of all clients together. */
+/** Limits how many calls of a tool run at once, for all clients together. */
 export function limited(tool: DocumentTool, maxConcurrent: number): DocumentTool {
   let running = 0;
   return {

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { Answer, Citation } from "../../../core/types.js";
+import { given } from "../../../core/given.js";
+import type { Answer, Citation, Hit, NearestPassages } from "../../../core/types.js";
 import { clockTime } from "../../../text/blocks/places.js";
 import { place } from "./place.js";
 import { filterInput } from "./search.js";
@@ -11,6 +12,11 @@ const citation = z.object({
   chunkId: z.string(),
   quote: z.string().describe("The document's own words; the claimed words when not supported"),
   supported: z.boolean().describe("Whether the document holds these words there: checked, not claimed"),
+  struckOut: z.boolean().optional().describe("True when the words stand there, but are struck out"),
+  sentence: z
+    .object({ start: z.number(), end: z.number(), text: z.string() })
+    .optional()
+    .describe("The whole sentences of the document around the words: read what the quote leaves out"),
 });
 
 export const askTool = documentTool({
@@ -28,15 +34,29 @@ export const askTool = documentTool({
     answer: z.string(),
     answered: z.boolean().describe("False when the documents do not hold the answer"),
     citations: z.array(citation),
+    nearest: z
+      .object({
+        passages: z.array(z.object({ ...place, chunkId: z.string(), text: z.string() })),
+        headings: z.array(z.string()),
+      })
+      .optional()
+      .describe("What is nearest to a question that the documents do not answer; no answer to it"),
     warnings: z.array(z.string()).describe("What did less than it was asked to"),
   }),
   run: async ({ question, filter }, call) => {
-    const { text, answered, citations, warnings } = await answerWithProgress(question, call, filter);
+    const { text, answered, nearest, citations, warnings } = await answerWithProgress(question, call, filter);
+    const declined = answered
+      ? []
+      : ["The documents do not hold the answer.", ...(nearest ? describeNearest(nearest) : [])];
     return {
-      text: [text, ...citations.map(describe), ...(answered ? [] : ["The documents do not hold the answer."])].join(
-        "\n\n",
-      ),
-      structured: { answer: text, answered, citations: citations.map(asData), warnings: [...warnings] },
+      text: [text, ...citations.map(describe), ...declined].join("\n\n"),
+      structured: {
+        answer: text,
+        answered,
+        citations: citations.map(asData),
+        ...(nearest && { nearest: { passages: nearest.hits.map(passageAsData), headings: [...nearest.headings] } }),
+        warnings: [...warnings],
+      },
     };
   },
 });
@@ -63,14 +83,38 @@ async function answerWithProgress(
   throw new Error("The answer ended without an end event");
 }
 
+function passageAsData({ chunk, uri, title, line, page, seconds }: Hit) {
+  return {
+    uri,
+    ...given({ title, line, page, seconds }),
+    start: chunk.start,
+    end: chunk.end,
+    chunkId: chunk.id,
+    text: chunk.text,
+  };
+}
+
+function describeNearest({ hits, headings }: NearestPassages): readonly string[] {
+  const passages = hits.map(
+    ({ uri, line, chunk }) => `${uri}${line === undefined ? "" : `, line ${line}`}: ${chunk.text.trim()}`,
+  );
+  return [
+    `Nearest passages, which do not answer it:\n\n${passages.join("\n\n")}`,
+    ...(headings.length > 0 ? [`What can be asked about: ${headings.join("; ")}`] : []),
+  ];
+}
+
 function asData(checked: Citation): z.output<typeof citation> {
   const { support: _, ...data } = checked;
   return data;
 }
 
-function describe({ number, uri, line, page, seconds, quote, supported }: Citation): string {
+function describe({ number, uri, line, page, seconds, quote, supported, struckOut, sentence }: Citation): string {
   const pageOrLine = page === undefined ? (line === undefined ? "" : `, line ${line}`) : `, page ${page}`;
   const where = seconds === undefined ? pageOrLine : `, at ${clockTime(seconds)}`;
-  const check = supported ? "these words stand there" : "NOT SUPPORTED: these words do not stand there";
-  return `[${number}] ${uri}${where}: ${JSON.stringify(quote)} (${check})`;
+  const check = supported
+    ? "these words stand there"
+    : `NOT SUPPORTED: these words ${struckOut ? "are struck out" : "do not stand"} there`;
+  const around = sentence && sentence.text !== quote ? ` The document: ${JSON.stringify(sentence.text)}` : "";
+  return `[${number}] ${uri}${where}: ${JSON.stringify(quote)} (${check})${around}`;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Where something stands, as every tool tells it. */
+/** Place in a document, in the form that every tool returns. */
 export const place = {
   uri: z.string().describe("Address of the document, for read_source"),
   title: z.string().optional(),

@@ -35,12 +35,12 @@ export const readSourceTool = documentTool({
     const document = await requireDocument(documents, given);
     const { uri, title, mediaType } = document;
     const { start, end, next, text } = documentPart(document, wanted, maxCharacters);
-    const at = placeInDocument(document, start);
+    const index = placeInDocument(document, start);
     const { length } = document.text;
     const goesOn = next === undefined ? [] : [`The document goes on: read_source with start ${next}.`];
     return {
-      text: [untrusted, sourceElement({ uri, title, ...at, start, end, length }, text), ...goesOn].join("\n\n"),
-      structured: { uri, title, mediaType, ...at, start, end, length, next, text },
+      text: [untrusted, sourceElement({ uri, title, ...index, start, end, length }, text), ...goesOn].join("\n\n"),
+      structured: { uri, title, mediaType, ...index, start, end, length, next, text },
     };
   },
 });

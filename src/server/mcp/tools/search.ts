@@ -4,7 +4,7 @@ import { place } from "./place.js";
 import { documentTool } from "./tool.js";
 import { sourceElement, untrusted } from "./source-element.js";
 
-/** Checked by the search itself, which names what is wrong with it. */
+/** The search itself checks the filter, and names what is wrong with it. */
 export const filterInput = z
   .unknown()
   .optional()
@@ -53,7 +53,12 @@ export const searchTool = documentTool({
     leftOut: z.number().describe("Passages that were found too, and had no room in the result"),
   }),
   run: async ({ query, limit, mode, filter }, { documents, maxCharacters, signal }) => {
-    const { hits } = await documents.search(query, { limit, mode, signal, ...(filter !== undefined && { filter }) });
+    const { hits } = await documents.search(query, {
+      count: limit,
+      mode,
+      signal,
+      ...(filter !== undefined && { filter }),
+    });
     const passages: z.output<typeof passage>[] = [];
     let room = maxCharacters;
     for (const { chunk, uri, title, line, page, seconds, score } of hits) {

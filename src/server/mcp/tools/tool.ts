@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { ScopedKnowledgeBase } from "../../../knowledge-base/options.js";
 
-/** What a call of a tool works with. */
+/** Context of a tool call. */
 export interface ToolCall {
   /** The documents that the caller may see. */
   readonly documents: ScopedKnowledgeBase;
@@ -9,7 +9,7 @@ export interface ToolCall {
   readonly maxCharacters: number;
   /** Ends when the caller cancels the call or goes away. */
   readonly signal: AbortSignal;
-  /** Tells a caller that wants to know how far the call has come. */
+  /** Reports progress to a caller that asked for it. */
   readonly progress: (message: string) => Promise<void>;
 }
 
@@ -17,7 +17,7 @@ export interface ToolCall {
 export interface DocumentTool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObject = z.ZodObject> {
   readonly name: string;
   readonly title: string;
-  /** Tells a model when to use it. */
+  /** Description by which a model decides when to use it. */
   readonly description: string;
   readonly input: Input;
   readonly output: Output;
@@ -25,9 +25,9 @@ export interface DocumentTool<Input extends z.ZodObject = z.ZodObject, Output ex
 }
 
 export interface ToolResult<Output = unknown> {
-  /** For the model to read: text of documents stands in `<source>` elements. */
+  /** Text for the model, with text of documents in `<source>` elements. */
   readonly text: string;
-  /** The same as data. */
+  /** Result as data. */
   readonly structured: Output;
 }
 

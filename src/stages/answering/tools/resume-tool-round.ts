@@ -1,7 +1,15 @@
 import type { ApprovalBook, Approvals, Decision, WaitingCall } from "../../../core/approval.js";
 import { AnswerError, OptionsError } from "../../../core/errors.js";
 import { type RoundEvent, runSideBySide, type ToolRoundOptions } from "./run-tool-round.js";
-import { carryOut, failedCall, type FinishedCall, type PausedCall, refusedCall, type ToolOutcome } from "./run-tool.js";
+import {
+  carryOut,
+  failedCall,
+  type FinishedCall,
+  inputInJson,
+  type PausedCall,
+  refusedCall,
+  type ToolOutcome,
+} from "./run-tool.js";
 import type { CheckedCall } from "./toolbox.js";
 
 export interface RoundDecisions {
@@ -10,8 +18,8 @@ export interface RoundDecisions {
 }
 
 /**
- * Carries out the decisions on a round that waits, and yields what became of its calls. Decisions are recorded before any
- * call begins, so that none begins twice; without new decisions the round goes on with the outcomes that were recorded.
+ * Carries out the decisions on a round that waits, and yields the outcomes of its calls. Decisions are recorded before
+ * any call begins, so that none begins twice; without new decisions the round continues with the recorded outcomes.
  *
  * @throws OptionsError when an id is unknown, a call stays undecided or cannot be run; nothing is recorded then.
  * @throws AnswerError (`decided`) when one of the calls was decided before.
@@ -30,6 +38,7 @@ export async function* resumeToolRound(
     paused.map(async (call) => ({
       ...call.waiting,
       arguments: call.arguments,
+      ...(call.extraContent && { extraContent: call.extraContent }),
       checked: approvals[call.waiting.approvalId] === true ? await checkAgain(call, options) : undefined,
     })),
   );
@@ -70,16 +79,21 @@ function refuseIncomplete(
   throw refusal(`the calls of one reply are decided together. Give true or false for: ${describe(open)}`);
 }
 
-/** Checks the arguments again, since only JSON was kept of what the schema made of them. */
+/** Checks the arguments again, since only JSON was kept of the schema's output. */
 async function checkAgain(
-  { waiting: { id, name, input }, arguments: written }: PausedCall,
+  { waiting: { id, name, input }, arguments: written, extraContent }: PausedCall,
   { tools }: ToolRoundOptions,
 ): Promise<CheckedCall> {
-  const checked = await tools.check({ id, name: tools.nameFor(name), arguments: written });
+  const checked = await tools.check({
+    id,
+    name: tools.nameFor(name),
+    arguments: written,
+    ...(extraContent && { extraContent }),
+  });
   if ("refusal" in checked) {
     throw refusal(`${checked.refusal}. Pass the tools and approve as they were when the question was asked`);
   }
-  if (JSON.stringify(checked.input) === JSON.stringify(input)) return checked;
+  if (JSON.stringify(inputInJson(checked)) === JSON.stringify(input)) return checked;
   throw refusal(`the schema of ${name} does not read the arguments as it did when ${id} was put up for approval`);
 }
 
@@ -94,10 +108,10 @@ function decidedBefore(calls: readonly WaitingCall[], decisions: ReadonlyMap<str
     ];
   });
   const isOver = [...decisions.values()].some(({ ended }) => ended);
-  const wayOut = isOver
+  const hint = isOver
     ? "The answer was finished, and nothing waits any more"
     : "If the process that resumed it has ended, resume with {}: that goes on with what is recorded";
-  return new AnswerError("decided", `Decided before: ${found.join("; ")}. Nothing was run again. ${wayOut}`);
+  return new AnswerError("decided", `Decided before: ${found.join("; ")}. Nothing was run again. ${hint}`);
 }
 
 function refusal(message: string): OptionsError {

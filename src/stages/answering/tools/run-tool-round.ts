@@ -20,7 +20,7 @@ export interface ToolRoundOptions extends ResultLimits {
 export interface RoundCall {
   /** The exchange as the model reads it in this answer. */
   readonly exchange: ToolExchange;
-  /** The exchange as later turns read it: without the sources it brought, whose numbers mean nothing then. */
+  /** Exchange for later turns: without the sources it brought, whose numbers mean nothing there. */
   readonly remembered: ToolExchange;
   /** Whether everything it returned can be cited. */
   readonly citable: boolean;
@@ -51,7 +51,7 @@ export async function* runToolRound(
   return yield* runSideBySide(calls, options, (call, limits) => runTool(call, limits, options.context.tracing));
 }
 
-/** Carries calls out concurrently, as many at once as allowed; yields what became of them in their order. */
+/** Carries calls out concurrently, as many at once as allowed; yields their outcomes in the order of the calls. */
 export async function* runSideBySide<Call extends { readonly input: unknown }, Outcome extends ToolOutcome>(
   calls: readonly Call[],
   { settings, filter, context, maxResultTokens, tokens }: ToolRoundOptions,
@@ -71,10 +71,10 @@ export async function* runSideBySide<Call extends { readonly input: unknown }, O
     const limit = pLimit(settings.toolConcurrency);
     const running = calls.map((call) => limit(carryOut, call, options));
     // A call that an abort rejects while an earlier one is awaited must not be an unhandled rejection.
-    for (const each of running) each.catch(() => {});
+    for (const run of running) run.catch(() => {});
     const outcomes: Outcome[] = [];
-    for (const [index, each] of running.entries()) {
-      const outcome = await each;
+    for (const [index, pending] of running.entries()) {
+      const outcome = await pending;
       outcomes.push(outcome);
       yield* eventsOf(outcome, calls[index]?.input);
     }
@@ -95,7 +95,10 @@ function* eventsOf(outcome: ToolOutcome, input: unknown): Generator<RoundEvent> 
   yield { type: "tool-result", id, name, ...(error === undefined ? { output } : { error }) };
 }
 
-/** Adds what the calls of a round found to the sources, in the order of the calls: numbers do not depend on which ends first. */
+/**
+ * Adds the findings of a round's calls to the sources, in the order of the calls: numbers do not depend on which ends
+ * first.
+ */
 export function settleRound(
   outcomes: readonly FinishedCall[],
   sources: AnswerSources,

@@ -2,11 +2,13 @@ import { randomUUID } from "node:crypto";
 import type { WaitingCall } from "../../../core/approval.js";
 import { asError } from "../../../core/errors.js";
 import type { Filter } from "../../../core/filter.js";
+import { parsedJson } from "../../../core/json.js";
+import { jsonMetadata } from "../../../core/metadata.js";
 import type { TokenCounter } from "../../../core/ports.js";
 import { unlessAborted } from "../../../core/stream.js";
 import type { AnyTool, Findings, ToolContext } from "../../../core/tool.js";
 import type { Tracing } from "../../../core/tracing.js";
-import type { ToolExchange } from "../../../core/types.js";
+import type { ExtraContent, ToolExchange } from "../../../core/types.js";
 import { longestStart } from "../../../text/blocks/cut-text.js";
 import type { ApprovalRequest, Approve } from "../answer-options.js";
 import type { CheckedCall } from "./toolbox.js";
@@ -25,8 +27,9 @@ export interface FinishedCall {
 /** A call that was not run, since its approval comes later. */
 export interface PausedCall {
   readonly waiting: WaitingCall;
-  /** As the model wrote them. */
+  /** Arguments as the model wrote them. */
   readonly arguments: string;
+  readonly extraContent?: ExtraContent;
 }
 
 export type ToolOutcome = FinishedCall | PausedCall;
@@ -58,18 +61,43 @@ export async function runTool(
   tracing: Tracing | undefined,
 ): Promise<ToolOutcome> {
   if (!("tool" in call) || !call.tool.writes) return carryOut(call, options, tracing);
-  const { id, name, arguments: written, input, untrusted } = call;
-  const approved = await decisionOn({ name, input, untrusted }, options);
+  const { id, name, arguments: writtenArguments, extraContent, untrusted } = call;
+  const approved = await decisionOn({ name, input: copied(call), untrusted }, options);
   if (approved !== "later") return carryOut(call, { ...options, approved }, tracing);
-  return { waiting: { approvalId: randomUUID(), id, name, input, untrusted }, arguments: written };
+  const waiting = { approvalId: randomUUID(), id, name, input: inputInJson(call), untrusted };
+  return { waiting, arguments: writtenArguments, ...(extraContent && { extraContent }) };
+}
+
+type Checked = Pick<CheckedCall, "input" | "arguments">;
+
+/** The input for an approver, as a copy: the call runs with what its schema has checked, whatever is done to the copy. */
+function copied(call: Checked): unknown {
+  try {
+    return structuredClone(call.input);
+  } catch {
+    // It has functions, for example.
+    return inputInJson(call);
+  }
 }
 
 /**
- * Carries out a call in a span of its own if anybody is tracing. The names are those of the semantic conventions:
+ * The input of a call as it waits: what the schema returned or, where JSON would lose a part of that, what the model wrote.
+ * Whoever approves a call with a Map must not be shown an empty object.
+ */
+export function inputInJson({ input, arguments: writtenArguments }: Checked): unknown {
+  try {
+    return jsonMetadata("input", input);
+  } catch {
+    return parsedJson(writtenArguments.trim() === "" ? "{}" : writtenArguments);
+  }
+}
+
+/**
+ * Carries out a call, in a span of its own if tracing is enabled. The names are those of the semantic conventions:
  * https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/#execute-tool-span
  *
- * Whatever goes wrong is a result that the model reads: a refusal, an error, a timeout, a value that is not JSON. Rejects
- * only with the reason of an abort, even if the tool never returns.
+ * Every failure becomes a result that the model reads: a refusal, an error, a timeout, a value that is not JSON.
+ * Rejects only with the reason of an abort, even if the tool never returns.
  */
 export async function carryOut(
   call: CheckedCall,
@@ -102,30 +130,30 @@ export async function carryOut(
 }
 
 async function resultOf(call: CheckedCall, options: RunToolOptions): Promise<FinishedCall> {
-  const { id, name, arguments: written } = call;
   if ("refusal" in call) return failedCall(call, call.refusal, options);
   try {
     const output = await callTool(call.tool, call.input, options);
     if (!call.tool.sources) {
       const content = typeof output === "string" ? output : (JSON.stringify(output) ?? "done");
-      return { exchange: { id, name, arguments: written, result: { content: cut(content, options) } }, output };
+      return { exchange: { ...written(call), result: { content: cut(content, options) } }, output };
     }
-    if (!isFindings(output)) throw new TypeError(`${name} must return { hits }, since it has sources: true`);
-    return { exchange: { id, name, arguments: written, result: { content: "" } }, output, findings: output };
+    if (!isFindings(output)) throw new TypeError(`${call.name} must return { hits }, since it has sources: true`);
+    return { exchange: { ...written(call), result: { content: "" } }, output, findings: output };
   } catch (error) {
     options.signal.throwIfAborted();
     return failedCall(call, asError(error).message, options);
   }
 }
 
-type Called = Pick<ToolExchange, "id" | "name" | "arguments">;
+type Called = Omit<ToolExchange, "result">;
 
-export function failedCall(
-  { id, name, arguments: written }: Called,
-  error: string,
-  limits: ResultLimits,
-): FinishedCall {
-  return { exchange: { id, name, arguments: written, result: { error: cut(error, limits) } }, error };
+/** The part of a call that goes back to the model. */
+function written({ id, name, arguments: json, extraContent }: Called): Called {
+  return { id, name, arguments: json, ...(extraContent && { extraContent }) };
+}
+
+export function failedCall(call: Called, error: string, limits: ResultLimits): FinishedCall {
+  return { exchange: { ...written(call), result: { error: cut(error, limits) } }, error };
 }
 
 export function refusedCall(call: Called, limits: ResultLimits): FinishedCall {
@@ -133,8 +161,8 @@ export function refusedCall(call: Called, limits: ResultLimits): FinishedCall {
 }
 
 /**
- * Only `true` approves, and only "later" waits: an error, another value, no answer in time or nobody to ask is a no. Rejects
- * only with an abort's reason.
+ * Only `true` approves, and only "later" waits: an error, any other value, no answer in time or no approver counts as a
+ * refusal. Rejects only with an abort's reason.
  */
 async function decisionOn(
   asked: Omit<ApprovalRequest, "signal">,

@@ -1,7 +1,9 @@
 import { z } from "zod";
-import { asError } from "../../../core/errors.js";
+import { OptionsError, asError } from "../../../core/errors.js";
+import { isTooDeep, maxDepth } from "../../../core/json.js";
 import type { ToolDescription } from "../../../core/ports.js";
 import type { AnyTool } from "../../../core/tool.js";
+import type { ExtraContent } from "../../../core/types.js";
 import { toolNames } from "../../../text/prompt/tool-messages.js";
 import type { Approve } from "../answer-options.js";
 
@@ -10,6 +12,7 @@ export interface ModelCall {
   readonly id: string;
   readonly name: string;
   readonly arguments: string;
+  readonly extraContent?: ExtraContent;
 }
 
 /** A checked call: the tool to run, or the refusal to tell the model instead. */
@@ -33,7 +36,19 @@ export interface Toolbox {
   readonly check: (call: ModelCall) => Promise<CheckedCall>;
 }
 
+/**
+ * @throws OptionsError for a tool that cannot be described to a model, such as one of an MCP server with an endless
+ * schema.
+ */
+function refuseDeep(tools: readonly AnyTool[]): void {
+  const deep = tools.find(({ parameters }) => isTooDeep(parameters));
+  if (!deep) return;
+  const problem = `the parameters of ${deep.name} nest deeper than ${maxDepth} levels, or hold themselves`;
+  throw new OptionsError("options", `tools: ${problem}. Write a flatter schema, or leave the tool out`);
+}
+
 export function toolbox(tools: readonly AnyTool[], approve: Approve | undefined): Toolbox {
+  refuseDeep(tools);
   const named = toolNames(tools.map(({ name }) => name));
   const entries = [...named.keys()].map((name, index) => ({ name, tool: tools[index]! }));
   const isWithheld = ({ writes }: AnyTool) => writes && approve === undefined;

@@ -5,7 +5,7 @@ import type { Chunk, Embedded } from "../../../core/types.js";
 /** The result of embedding a text: its vector, the error, or neither yet. Shared by all chunks with that text. */
 export interface TextOutcome {
   vector?: Float32Array;
-  /** Whether the vector was stored meanwhile, and nothing was sent for it. */
+  /** Whether the vector was stored by then, so that nothing was sent for it. */
   isReused?: boolean;
   error?: Error;
 }
@@ -33,7 +33,7 @@ export interface BatchLimits {
   readonly bytes: number;
 }
 
-/** The limits of one call: those of the embedder, or lower ones when the options ask for them. */
+/** Limits of one call: the embedder's, or lower ones from the options. */
 export function batchLimits(
   embedder: Pick<Embedder, "maxBatchTexts" | "maxBatchTokens">,
   wanted: {
@@ -100,7 +100,7 @@ export async function* packBatches<C extends Chunk>(
       continue;
     }
     if (!isExact && bytes + maxJsonBytes(text) > limits.bytes) {
-      bytes = texts.reduce((sum, { text: each }) => sum + jsonBytes(each), 1);
+      bytes = texts.reduce((sum, { text: sent }) => sum + jsonBytes(sent), 1);
       isExact = true;
     }
     const size = isExact ? jsonBytes(text) : maxJsonBytes(text);

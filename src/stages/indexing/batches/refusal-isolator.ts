@@ -1,6 +1,6 @@
 import { TransportError, type TransportErrorCode } from "../../../core/errors.js";
 
-/** Errors caused by what was sent: sending less, or something else, may work. */
+/** Errors caused by the items sent: sending fewer, or others, may work. */
 const inputErrors: ReadonlySet<TransportErrorCode> = new Set([
   "request",
   "refused",
@@ -36,13 +36,21 @@ export interface RefusedText<T> {
   readonly error: TransportError;
 }
 
+/** The result of sending items. */
+export interface SentItems<T> {
+  /** Items that were refused on their own. */
+  readonly refused: readonly RefusedText<T>[];
+  /** Items of the largest call that succeeded. */
+  readonly largestSuccess: number;
+}
+
 /**
  * Sends items so that a refused one costs no other: a refused call is bisected until the refused item is alone. When all
  * items of a refused call succeed in smaller calls, its size was the reason, and later calls are no larger than the
  * largest that succeeded; after many successes in a row they grow again, by a quarter. One isolator serves a whole run. A
  * call with an invalid reply is repeated first.
  *
- * Errors that are not caused by what was sent are thrown, and so is a refusal that item after item meets.
+ * Errors that are not caused by the items are thrown, and so is a refusal that item after item meets.
  */
 export class RefusalIsolator<T> {
   readonly #send: (items: readonly T[]) => Promise<void>;
@@ -68,41 +76,44 @@ export class RefusalIsolator<T> {
     this.#largestSuccess = initialItems < maxItems ? initialItems : 0;
   }
 
-  /** Sends all items in as few calls as are known to work; returns those that were refused on their own. */
-  async send(items: readonly T[]): Promise<RefusedText<T>[]> {
-    const refused: RefusedText<T>[] = [];
-    for (let at = 0; at < items.length;) {
-      const part = items.slice(at, at + this.#maxItems);
-      at += part.length;
-      refused.push(...(await this.#isolate(part)).refused);
-    }
-    return refused;
-  }
-
-  async #isolate(items: readonly T[]): Promise<{ refused: RefusedText<T>[]; largestSuccess: number }> {
+  /** Sends all items in as few calls as are known to work. */
+  async send(items: readonly T[]): Promise<SentItems<T>> {
+    if (items.length > this.#maxItems) return this.#sendParts(items, this.#maxItems);
     let isInvalidReply = false;
-    try {
-      await this.#sendRepeatedly(items);
-      this.#succeeded = true;
-      this.#refusalsInARow = 0;
-      this.#noteSuccess(items.length);
-      return { refused: [], largestSuccess: items.length };
-    } catch (error) {
-      if (!(error instanceof TransportError && inputErrors.has(error.code))) throw error;
-      if (items.length === 1) {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#send(items);
+        this.#succeeded = true;
+        this.#refusalsInARow = 0;
+        this.#noteSuccess(items.length);
+        return { refused: [], largestSuccess: items.length };
+      } catch (error) {
+        if (!(error instanceof TransportError && inputErrors.has(error.code))) throw error;
+        isInvalidReply = error.code === "reply";
+        if (isInvalidReply && attempt < maxAttempts) continue;
+        if (items.length > 1) break;
         this.#refusalsInARow++;
         if (this.#refusalsInARow >= maxRefusalsInARow[this.#succeeded ? "afterSuccess" : "beforeSuccess"]) throw error;
         return { refused: [{ item: items[0]!, error }], largestSuccess: 0 };
       }
-      isInvalidReply = error.code === "reply";
     }
-    const middle = Math.ceil(items.length / 2);
-    const first = await this.#isolate(items.slice(0, middle));
-    const second = await this.#isolate(items.slice(middle));
-    const refused = [...first.refused, ...second.refused];
-    const largestSuccess = Math.max(first.largestSuccess, second.largestSuccess);
+    const halves = await this.#sendParts(items, Math.ceil(items.length / 2));
     // An invalid reply says nothing about sizes.
-    if (refused.length === 0 && !isInvalidReply) this.#noteTooLarge(items.length, largestSuccess);
+    if (halves.refused.length === 0 && !isInvalidReply) this.#noteTooLarge(items.length, halves.largestSuccess);
+    return halves;
+  }
+
+  /** Sends parts of at most `size` items, one after the other. */
+  async #sendParts(items: readonly T[], size: number): Promise<SentItems<T>> {
+    const refused: RefusedText<T>[] = [];
+    let largestSuccess = 0;
+    for (let offset = 0; offset < items.length;) {
+      const part = items.slice(offset, offset + Math.min(size, this.#maxItems));
+      offset += part.length;
+      const sent = await this.send(part);
+      refused.push(...sent.refused);
+      largestSuccess = Math.max(largestSuccess, sent.largestSuccess);
+    }
     return { refused, largestSuccess };
   }
 
@@ -127,15 +138,5 @@ export class RefusalIsolator<T> {
     if (maxItems === this.#maxItems) return;
     this.#maxItems = maxItems;
     this.#onChange(maxItems);
-  }
-
-  async #sendRepeatedly(items: readonly T[]): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#send(items);
-      } catch (error) {
-        if (!(error instanceof TransportError && error.code === "reply") || attempt === maxAttempts) throw error;
-      }
-    }
   }
 }

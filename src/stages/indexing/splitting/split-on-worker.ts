@@ -45,8 +45,8 @@ export async function* splitOnWorker(
   try {
     const groups = mapConcurrent(batch(source, groupLimits), split, { concurrency: groupsInFlight, signal });
     for await (const { documents, answers } of groups) {
-      for (const [at, document] of documents.entries()) {
-        yield { document, chunks: answers ? chunksOf(document, answers[at]!) : inline(document) };
+      for (const [index, document] of documents.entries()) {
+        yield { document, chunks: answers ? chunksOf(document, answers[index]!) : inline(document) };
       }
     }
   } finally {
@@ -56,7 +56,7 @@ export async function* splitOnWorker(
 
 function* chunksOf({ uri, text }: Document, { chunks, error }: SplitDocument): Generator<Chunk> {
   // The new fields come first: after the spread, V8 makes a hidden class for each object.
-  for (const each of chunks) yield { documentId: uri, text: text.slice(each.start, each.end), ...each };
+  for (const chunk of chunks) yield { documentId: uri, text: text.slice(chunk.start, chunk.end), ...chunk };
   if (error) throw deserialiseError(error);
 }
 
@@ -75,7 +75,7 @@ export class SplittingThread {
     );
   }
 
-  /** Whether nobody waits for it any more: what it was splitting is not lost, but not wanted. */
+  /** Whether its results are no longer awaited: documents it was splitting are not lost, only not needed. */
   get isEnding(): boolean {
     return this.#isEnding;
   }

@@ -26,7 +26,7 @@ export interface SplitSettings extends Omit<SplitOptions, "tokens"> {
 
 /** The chunks of a document, or those before the error that ended its splitting. */
 export interface SplitDocument {
-  /** Chunks without what the other thread has in the document. */
+  /** Chunks without the fields that the other thread takes from the document. */
   readonly chunks: readonly Omit<Chunk, "documentId" | "text">[];
   readonly error?: SentError;
 }
@@ -41,8 +41,8 @@ serveCalls<SplitCalls>(parentPort!, {
 function splitDocument(document: SentDocument, { strategy, ...options }: SplitSettings): SplitDocument {
   const chunks: SplitDocument["chunks"][number][] = [];
   try {
-    for (const each of split(document, { ...options, tokens: defaultTokens }, strategy)) {
-      const { id, start, end, context, tokens, parent } = each;
+    for (const chunkOfText of split(document, { ...options, tokens: defaultTokens }, strategy)) {
+      const { id, start, end, context, tokens, parent } = chunkOfText;
       chunks.push({ id, start, end, context, tokens, ...(parent && { parent }) });
     }
     return { chunks };

@@ -45,7 +45,7 @@ export class ColumnBuilder {
     this.#placesAt[row] = this.#kept;
     this.#namesOf.begin();
     const kept = scale === undefined ? normalised(wholeVector(vector)) : vector;
-    each(kept, this.#dimension, (place, value) => {
+    forEachValue(kept, this.#dimension, (place, value) => {
       const name = this.#namesOf.of(value);
       if (name === this.#distinct - this.#valuesAt[row]!) this.#values[this.#distinct++] = value;
       if (name > this.#maxName) this.#maxName = name;
@@ -58,18 +58,18 @@ export class ColumnBuilder {
   *columns(): Generator<void, Columns> {
     const [rows, dimension, words] = [this.#rows, this.#dimension, wordsFor(this.#rows)];
     const namesAt = new Uint32Array(dimension + 1);
-    for (let at = 0; at < this.#kept; at++) namesAt[this.#places[at]! + 1]!++;
-    for (let at = 0; at < dimension; at++) namesAt[at + 1]! += namesAt[at]!;
+    for (let index = 0; index < this.#kept; index++) namesAt[this.#places[index]! + 1]!++;
+    for (let position = 0; position < dimension; position++) namesAt[position + 1]! += namesAt[position]!;
     yield;
     const next = namesAt.slice();
     const bits = new Uint32Array(words * dimension);
     const names = this.#maxName < 256 ? new Uint8Array(this.#kept) : new Uint16Array(this.#kept);
     for (let row = 0; row < rows; row++) {
       const end = row + 1 < rows ? this.#placesAt[row + 1]! : this.#kept;
-      for (let at = this.#placesAt[row]!; at < end; at++) {
-        const place = this.#places[at]!;
+      for (let offset = this.#placesAt[row]!; offset < end; offset++) {
+        const place = this.#places[offset]!;
         bits[place * words + (row >>> 5)]! |= 1 << (row & 31);
-        names[next[place]!++] = this.#names[at]!;
+        names[next[place]!++] = this.#names[offset]!;
       }
       if (row % rowsPerStep === 0) yield;
     }
@@ -148,22 +148,22 @@ class ValueNames {
   }
 }
 
-function each(
+function forEachValue(
   vector: Float32Array | SparseVector,
   dimension: number,
   use: (place: number, value: number) => void,
 ): void {
   const [places, values] = vector instanceof Float32Array ? [undefined, vector] : [vector.places, vector.values];
   const count = vector instanceof Float32Array ? vector.length : vector.count;
-  for (let at = 0; at < count; at++) {
-    const place = places ? places[at]! : at;
-    if (values[at] !== 0 && place < dimension) use(place, values[at]!);
+  for (let index = 0; index < count; index++) {
+    const place = places ? places[index]! : index;
+    if (values[index] !== 0 && place < dimension) use(place, values[index]!);
   }
 }
 
 function squaredLength(vector: Float32Array | SparseVector, dimension: number): number {
   let sum = 0;
-  each(vector, dimension, (_, value) => {
+  forEachValue(vector, dimension, (_, value) => {
     sum += value ** 2;
   });
   return sum;

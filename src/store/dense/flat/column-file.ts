@@ -18,7 +18,7 @@ export interface ColumnFacts {
   readonly values: number;
   readonly names: number;
   readonly bytesPerName: 1 | 2;
-  /** Of the whole file: a tenth of the work of its SHA-256, which `verify` compares. */
+  /** CRC-32 of the whole file, at a tenth of the cost of its SHA-256, which only `verify` compares. */
   readonly crc32: number;
 }
 
@@ -68,10 +68,10 @@ export async function readColumns(path: string, facts: ColumnFacts): Promise<Col
   const words = 2 * rows + (rows + 1) + values + (dimension + 1) + dimension * wordsFor(rows);
   if (byteLength !== 4 * words + names * bytesPerName) throw new Error(`${path} has ${byteLength} bytes`);
   if (crc32(new Uint8Array(buffer)) !== facts.crc32) throw new Error(`${path} was changed: its checksum differs`);
-  let at = 0;
+  let index = 0;
   const take = (length: number) => {
-    const start = at;
-    at += 4 * length;
+    const start = index;
+    index += 4 * length;
     return [buffer, start, length] as const;
   };
   return {
@@ -82,7 +82,7 @@ export async function readColumns(path: string, facts: ColumnFacts): Promise<Col
     values: new Float32Array(...take(values)),
     namesAt: new Uint32Array(...take(dimension + 1)),
     bits: new Uint32Array(...take(dimension * wordsFor(rows))),
-    names: bytesPerName === 1 ? new Uint8Array(buffer, at, names) : new Uint16Array(buffer, at, names),
+    names: bytesPerName === 1 ? new Uint8Array(buffer, index, names) : new Uint16Array(buffer, index, names),
   };
 }
 
@@ -91,7 +91,7 @@ export async function savedColumnsProblem(folder: string, store: string): Promis
   return indexProblem("flat", await loadColumnFacts(folder, "checksums"), store);
 }
 
-/** Reads a manifest; `undefined` for another format. By hand, since a schema takes longer to make than the file to read. */
+/** Reads a manifest; `undefined` for another format. By hand, since making a schema takes longer than reading the file. */
 function parseColumnFacts(manifest: object): ColumnFacts | undefined {
   const facts = manifest as Partial<ColumnFacts>;
   const { format, store, position, dimension, rows, values, names, bytesPerName, crc32: sum } = facts;

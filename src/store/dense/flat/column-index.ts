@@ -8,9 +8,9 @@ import { type Ranking, TopK } from "../../derived/top-k.js";
  */
 export interface Columns {
   readonly dimension: number;
-  /** By row, ascending. */
+  /** Labels of the rows, ascending. */
   readonly labels: Uint32Array;
-  /** By row, one over the vector's length. */
+  /** Inverse length of each row's vector. */
   readonly scales: Float32Array;
   /** Where each row's table begins in `values`, and after the last row their number. */
   readonly valuesAt: Uint32Array;
@@ -37,7 +37,7 @@ export class ColumnIndex {
     this.#size = columns.labels.length;
   }
 
-  /** Rows that were not removed. */
+  /** Number of rows that were not removed. */
   get size(): number {
     return this.#size;
   }

@@ -93,7 +93,7 @@ export async function flatDense(changes: Changes, options: FlatDenseOptions): Pr
     },
     // The file is made from the database: a command that searches no vectors does not read them all before it ends.
     catchUp: async () => {},
-    // What a search has read of a store without a file it saves, so that the next one need not. Later changes it leaves.
+    // A search that had to read the rows of a store without a file saves them for the next one. It leaves later changes.
     isUnsaved: () => savedAt === undefined && isSparse === true && isDue(),
     save: async () => {
       if (isSparse === false || !isDue()) return;
@@ -164,7 +164,7 @@ function bestOf(count: number, rankings: readonly Ranking[]): Ranking {
     ),
   );
   for (const { labels, scores } of all) {
-    for (let at = 0; at < labels.length; at++) best.offer(labels[at]!, scores[at]!);
+    for (let index = 0; index < labels.length; index++) best.offer(labels[index]!, scores[index]!);
   }
   return best.ranking();
 }

@@ -22,7 +22,7 @@ export class FlatIndex {
   #rowCount = 0;
   /** Label by row; 0 for a free row. */
   #labels = new Uint32Array(16);
-  /** By row, one over the vector's length: it turns a dot product into the cosine. */
+  /** Inverse length of each row's vector, which turns a dot product into the cosine. */
   #scales = new Float32Array(16);
 
   constructor(dimension: number, createBlock: (dimension: number) => RowBlock = createRowBlock) {
@@ -40,11 +40,11 @@ export class FlatIndex {
   /** Labels are positive. A label that exists gets the new vector. */
   add(label: number, vector: Float32Array | SparseVector): void {
     const row = this.#rows.get(label) ?? this.#freeRows.pop() ?? this.#newRow();
-    const [block, at] = this.#locate(row);
-    block.set(at, vector);
+    const [block, position] = this.#locate(row);
+    block.set(position, vector);
     // The kernel is several times as fast as a loop, which would also be slow until it is compiled.
-    const scale = scaleOf(block.squaredLength(at));
-    if (scale === undefined) block.set(at, normalised(wholeVector(vector)));
+    const scale = scaleOf(block.squaredLength(position));
+    if (scale === undefined) block.set(position, normalised(wholeVector(vector)));
     this.#scales[row] = scale ?? 1;
     this.#labels[row] = label;
     this.#rows.set(label, row);
@@ -61,8 +61,8 @@ export class FlatIndex {
   /** All labels, each with a copy of its vector. */
   *entries(): Generator<[label: number, vector: Float32Array]> {
     for (const [label, row] of this.#rows) {
-      const [block, at] = this.#locate(row);
-      yield [label, block.get(at)];
+      const [block, position] = this.#locate(row);
+      yield [label, block.get(position)];
     }
   }
 
@@ -91,9 +91,9 @@ export class FlatIndex {
 
   *#offerAll(query: Float32Array, best: TopK, allowed: Allowed | undefined): Generator<void> {
     for (let first = 0; first < this.#rowCount;) {
-      const [block, at] = this.#locate(first);
-      const rows = Math.min(rowsPerScan, this.#rowCount - first, block.capacity - at);
-      const dots = block.dots(query, at, rows);
+      const [block, position] = this.#locate(first);
+      const rows = Math.min(rowsPerScan, this.#rowCount - first, block.capacity - position);
+      const dots = block.dots(query, position, rows);
       for (let row = 0; row < rows; row++) {
         const label = this.#labels[first + row]!;
         if (label > 0 && (!allowed || allowed.has(label))) best.offer(label, dots[row]! * this.#scales[first + row]!);
@@ -127,7 +127,7 @@ export class FlatIndex {
       query,
       rows.map((row) => row % block.capacity),
     );
-    for (const [at, row] of rows.entries()) best.offer(this.#labels[row]!, dots[at]! * this.#scales[row]!);
+    for (const [index, row] of rows.entries()) best.offer(this.#labels[row]!, dots[index]! * this.#scales[row]!);
   }
 
   #newRow(): number {

@@ -40,19 +40,19 @@ function wasmBlock(dimension: number, { memory, run }: Kernel): RowBlock {
     memory.grow(Math.ceil(wanted / bytesPerPage));
   };
   reserve(rowsAt);
-  const put = (at: number, vector: Float32Array) => new Float32Array(memory.buffer, at, dimension).set(vector);
+  const put = (index: number, vector: Float32Array) => new Float32Array(memory.buffer, index, dimension).set(vector);
   const results = (count: number) => new Float32Array(memory.buffer, outAt, count);
   return {
     capacity: Math.floor((maxBytes - rowsAt) / stride),
     set: (row, vector) => {
-      const at = rowsAt + row * stride;
-      reserve(at + stride);
-      put(at, wholeVector(vector));
+      const position = rowsAt + row * stride;
+      reserve(position + stride);
+      put(position, wholeVector(vector));
     },
     get: (row) => new Float32Array(memory.buffer, rowsAt + row * stride, dimension).slice(),
     squaredLength: (row) => {
-      const at = rowsAt + row * stride;
-      run(at, at, outAt, 1, stride);
+      const offset = rowsAt + row * stride;
+      run(offset, offset, outAt, 1, stride);
       return results(1)[0]!;
     },
     dots: (query, first, count) => {
@@ -62,7 +62,8 @@ function wasmBlock(dimension: number, { memory, run }: Kernel): RowBlock {
     },
     dotsOf: (query, rows) => {
       put(0, query);
-      for (let at = 0; at < rows.length; at++) run(0, rowsAt + rows[at]! * stride, outAt + 4 * at, 1, stride);
+      for (let index = 0; index < rows.length; index++)
+        run(0, rowsAt + rows[index]! * stride, outAt + 4 * index, 1, stride);
       return results(rows.length);
     },
   };
@@ -70,17 +71,18 @@ function wasmBlock(dimension: number, { memory, run }: Kernel): RowBlock {
 
 function plainBlock(dimension: number): RowBlock {
   const pieces: Float32Array[] = [];
-  const at = (row: number) => {
+  const position = (row: number) => {
     const piece = (pieces[Math.floor(row / rowsPerScan)] ??= new Float32Array(rowsPerScan * dimension));
     const start = (row % rowsPerScan) * dimension;
     return piece.subarray(start, start + dimension);
   };
   return {
     capacity: Number.MAX_SAFE_INTEGER,
-    set: (row, vector) => at(row).set(wholeVector(vector)),
-    get: (row) => at(row).slice(),
-    squaredLength: (row) => dot(at(row), at(row)),
-    dotsOf: (query, rows) => Float32Array.from(rows, (row) => dot(query, at(row))),
-    dots: (query, first, count) => Float32Array.from({ length: count }, (_, index) => dot(query, at(first + index))),
+    set: (row, vector) => position(row).set(wholeVector(vector)),
+    get: (row) => position(row).slice(),
+    squaredLength: (row) => dot(position(row), position(row)),
+    dotsOf: (query, rows) => Float32Array.from(rows, (row) => dot(query, position(row))),
+    dots: (query, first, count) =>
+      Float32Array.from({ length: count }, (_, index) => dot(query, position(first + index))),
   };
 }

@@ -34,12 +34,12 @@ export function sparseBlock(dimension: number): RowBlock {
     }
     const { used: start, places: placesOf, values: valuesOf } = piece;
     let end = start;
-    for (let at = first; at < last; at++) {
-      const place = places ? places[at]! : at;
+    for (let index = first; index < last; index++) {
+      const place = places ? places[index]! : index;
       // The bytes of a damaged vector may say that it is longer.
-      if (values[at] === 0 || place >= dimension) continue;
+      if (values[index] === 0 || place >= dimension) continue;
       placesOf[end] = place;
-      valuesOf[end++] = values[at]!;
+      valuesOf[end++] = values[index]!;
     }
     piece.used = end;
     kept += end - start;
@@ -65,7 +65,7 @@ export function sparseBlock(dimension: number): RowBlock {
       end,
     } = rows[row]!;
     let sum = 0;
-    for (let at = start; at < end; at++) sum += query[places[at]!]! * values[at]!;
+    for (let position = start; position < end; position++) sum += query[places[position]!]! * values[position]!;
     return sum;
   };
   return {
@@ -78,7 +78,7 @@ export function sparseBlock(dimension: number): RowBlock {
         end,
       } = rows[row]!;
       const vector = new Float32Array(dimension);
-      for (let at = start; at < end; at++) vector[places[at]!] = values[at]!;
+      for (let offset = start; offset < end; offset++) vector[places[offset]!] = values[offset]!;
       return vector;
     },
     squaredLength: (row) => {
@@ -88,7 +88,7 @@ export function sparseBlock(dimension: number): RowBlock {
         end,
       } = rows[row]!;
       let sum = 0;
-      for (let at = start; at < end; at++) sum += values[at]! ** 2;
+      for (let index = start; index < end; index++) sum += values[index]! ** 2;
       return sum;
     },
     dots: (query, first, count) => {

@@ -40,7 +40,7 @@ export class FilteredScan {
     }
     if (this.#cache) {
       const { labels, scores } = this.#cache.searchAtOnce(vector, count, allowed);
-      for (let at = 0; at < labels.length; at++) best.offer(labels[at]!, scores[at]!);
+      for (let index = 0; index < labels.length; index++) best.offer(labels[index]!, scores[index]!);
     }
     return best.ranking();
   }

@@ -19,7 +19,7 @@ export interface GraphBuilderOptions extends Pick<GraphStart, "folder" | "store"
   readonly database: Database;
   readonly engine: GraphEngine;
   readonly onWarning: (message: string) => void;
-  /** Called when so much was inserted since the last save that losing it would be costly. */
+  /** Called when the insertions since the last save would be costly to lose. */
   readonly onUnsaved: () => void;
 }
 
@@ -38,7 +38,7 @@ const fetchMargin = 1.5;
  */
 const defaultEfConstruction = 64;
 
-/** A walk looks at this many times as many as are wanted, at least: one that stops at the last that is wanted misses near ones. */
+/** Minimum candidates of a walk per requested result: a walk that stops at the requested count misses near ones. */
 const walkMargin = 2;
 
 /** A smaller graph is searched in a millisecond with any `ef`. */
@@ -149,7 +149,7 @@ export class GraphBuilder {
     const { comparisonsPerResult } = this.#options.engine;
     const removed = new Set(this.#changes.removalsAfter(this.#updater.position.removal).map(({ label }) => label));
     const living = graph.count - graph.deleted;
-    // As many more as may have been removed, which are few: removals are applied as soon as they are seen.
+    // Fetch one more for every row that may have been removed. These are few, since removals are applied once they are seen.
     const wanted = this.#candidates(Math.min(count, living) + removed.size);
     let fetched = allowed ? Math.ceil(fetchMargin * wanted * Math.max(1, living / Math.max(1, allowed.size))) : wanted;
     for (;;) {
@@ -174,7 +174,7 @@ export class GraphBuilder {
   #offer(vector: Float32Array, { labels, scores }: Ranking, best: TopK): void {
     if (this.#options.engine.extraCandidates > 0) {
       this.#changes.eachVectorOf(labels, (label, exact) => best.offer(label, cosine(vector, exact)));
-    } else for (const [at, label] of labels.entries()) best.offer(label, scores[at]!);
+    } else for (const [index, label] of labels.entries()) best.offer(label, scores[index]!);
   }
 
   async save(): Promise<void> {
@@ -259,6 +259,6 @@ function without(removed: ReadonlySet<number>, { labels, scores }: Ranking, allo
   const isKept = (label: number) => !removed.has(label) && (!allowed || allowed.has(label));
   return {
     labels: labels.filter((label) => isKept(label)),
-    scores: scores.filter((_, at) => isKept(labels[at]!)),
+    scores: scores.filter((_, index) => isKept(labels[index]!)),
   };
 }

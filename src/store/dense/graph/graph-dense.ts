@@ -11,7 +11,7 @@ export interface GraphDenseOptions extends Omit<GraphStart, "flags"> {
   readonly whenUnsaved: (save: () => Promise<unknown>) => Promise<void>;
 }
 
-/** The graph cannot be used here; the reason is for people. */
+/** The graph cannot be used here. `reason` is meant for people. */
 export interface GraphUnavailable {
   readonly reason: string;
 }

@@ -28,7 +28,7 @@ const quantizationOf = { 1: "none", 3: "int8", 4: "int4" } as const satisfies Re
   Quantization
 >;
 
-/** What a graph's file must hold. */
+/** The facts that a graph's file must match. */
 type GraphShape = Pick<GraphFacts, "dimension" | "m" | "count">;
 
 /** Reads a manifest; `undefined` for another format. */
@@ -79,22 +79,22 @@ export async function checkGraphFile(path: string, shape: GraphShape): Promise<v
     const { size } = await file.stat();
     const header = Buffer.alloc(headerBytes);
     await file.read(header, 0, headerBytes, 0);
-    const number = (at: number) => Number(header.readBigUInt64LE(at));
+    const number = (index: number) => Number(header.readBigUInt64LE(index));
     const expected = recordBytes(shape);
     if (size < headerBytes || number(16) !== count || number(24) !== expected || number(72) !== m) {
       throw new Error(
         `${path} holds ${number(16)} elements of ${number(24)} bytes instead of ${count} of ${expected} (M ${m})`,
       );
     }
-    let at = headerBytes + count * expected;
-    const tail = Buffer.alloc(Math.max(0, size - at));
-    await file.read(tail, 0, tail.length, at);
-    const start = at;
+    let position = headerBytes + count * expected;
+    const tail = Buffer.alloc(Math.max(0, size - position));
+    await file.read(tail, 0, tail.length, position);
+    const start = position;
     for (let element = 0; element < count; element++) {
-      if (at + 4 > size) throw new Error(`${path} ends at byte ${size}, before the links of element ${element}`);
-      at += 4 + tail.readUInt32LE(at - start);
+      if (position + 4 > size) throw new Error(`${path} ends at byte ${size}, before the links of element ${element}`);
+      position += 4 + tail.readUInt32LE(position - start);
     }
-    if (at !== size) throw new Error(`${path} has ${size} bytes instead of ${at}`);
+    if (position !== size) throw new Error(`${path} has ${size} bytes instead of ${position}`);
   } finally {
     await file.close();
   }

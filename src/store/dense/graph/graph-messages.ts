@@ -4,7 +4,7 @@ import type { Ranking } from "../../derived/top-k.js";
 /** How a graph keeps vectors, see `StoreOptions`. */
 export type Quantization = "none" | "int8" | "int4";
 
-/** What the graph's thread is started with. */
+/** Start data of the graph's thread. */
 export interface GraphStart {
   readonly databasePath: string;
   readonly folder: string;

@@ -27,7 +27,7 @@ async function serve(engine: GraphEngine): Promise<void> {
     onWarning: (message) => emit({ event: "warning", message }),
     onUnsaved: () => emit({ event: "unsaved" }),
   });
-  // A failure shows at the next call that needs an up-to-date graph.
+  // A failure is reported by the next call that needs an up-to-date graph.
   const catchUp = () => void builder.catchUp().catch(() => {});
   serveCalls<GraphCalls>(
     port,

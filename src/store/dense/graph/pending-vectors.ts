@@ -43,8 +43,8 @@ export class PendingVectors {
     const removed = new Set(this.#changes.removalsAfter(position.removal).map(({ label }) => label));
     for (const segment of this.#segments) {
       const { labels, scores } = segment.searchAtOnce(vector, count + removed.size, allowed);
-      for (let at = 0; at < labels.length; at++) {
-        if (!removed.has(labels[at]!)) best.offer(labels[at]!, scores[at]!);
+      for (let index = 0; index < labels.length; index++) {
+        if (!removed.has(labels[index]!)) best.offer(labels[index]!, scores[index]!);
       }
     }
     for (const row of this.#changes.vectorsAfter(this.#readFrom(position), -1)) {
@@ -59,10 +59,10 @@ export class PendingVectors {
 
   /** Frees a label that is in the graph by now, or deleted. */
   remove(label: number): void {
-    const at = this.#segments.findIndex((segment) => segment.has(label));
-    if (at < 0) return;
-    this.#segments[at]!.remove(label);
-    if (this.#segments[at]!.size === 0) this.#segments.splice(at, 1);
+    const index = this.#segments.findIndex((segment) => segment.has(label));
+    if (index < 0) return;
+    this.#segments[index]!.remove(label);
+    if (this.#segments[index]!.size === 0) this.#segments.splice(index, 1);
   }
 
   #readFrom({ label }: Position): number {

@@ -28,16 +28,16 @@ export interface EfTuning {
  */
 export async function tuneEf({ changes, search, upToLabel, signal }: EfTuning): Promise<number> {
   const sample = sampleVectors(changes, sampleSize);
-  const isMidway = (at: number) => at % 2 === 1;
-  const questions = sample.map((vector, at) => {
-    const towards = sample[(at + 2) % sample.length]!;
-    const share = isMidway(at) ? 1 : 0.5;
+  const isMidway = (position: number) => position % 2 === 1;
+  const questions = sample.map((vector, offset) => {
+    const towards = sample[(offset + 2) % sample.length]!;
+    const share = isMidway(offset) ? 1 : 0.5;
     return normalised(vector.map((component, index) => component + share * towards[index]!));
   });
   const exact = await exactNearest(changes, questions, { upToLabel, signal });
-  const asked = questions.map((question, at) => ({ question, exact: exact[at]! }));
-  const tuning = asked.filter((_, at) => !isMidway(at));
-  const checking = asked.filter((_, at) => isMidway(at));
+  const asked = questions.map((question, index) => ({ question, exact: exact[index]! }));
+  const tuning = asked.filter((_, index) => !isMidway(index));
+  const checking = asked.filter((_, index) => isMidway(index));
   const slice = new TimeSlice();
   const recall = async (part: typeof asked, ef: number) => {
     const found: Ranking[] = [];

@@ -43,13 +43,13 @@ export interface VectorGraph {
 
 /** A kind of graph. */
 export interface GraphEngine {
-  /** Of its saved files. */
+  /** Format of its saved files. */
   readonly format: GraphFacts["format"];
   /** Another format that `read` takes, too. What it reads is to be saved again. */
   readonly alsoReads?: GraphFacts["format"] | undefined;
   /**
-   * How many more than are wanted to fetch at least, where scores are only near to the cosine, so that the best are to be compared once
-   * more; 0 where they are exact.
+   * Minimum number of extra candidates to fetch, where scores only approximate the cosine and the best are compared
+   * again; 0 where scores are exact.
    */
   readonly extraCandidates: number;
   /** Number of vectors that can be compared one by one while the graph finds one. */

@@ -10,17 +10,25 @@ import { filterFields } from "../filters/filter-fields.js";
 import { workOn } from "../postgres-conversations.js";
 import { chunkOf, documentOf } from "../reading.js";
 import { hasEmbeddings, type Precision } from "../schema.js";
-import { searchServer } from "../searching/statement.js";
+import { searchOnce } from "../searching/statement.js";
 import type { Session } from "../connection/server.js";
-import { type ChunkColumns, documentChecksum, type DocumentColumns, wordsOf } from "../columns/stored-document.js";
+import { storedVectors } from "../writing/writing.js";
+import {
+  type ChunkColumns,
+  documentChecksum,
+  type DocumentColumns,
+  documentId,
+  type DocumentId,
+  wordsOf,
+} from "../columns/stored-document.js";
 
-/** What a check found, and the rows that a repair must see to. */
+/** Problems that a check found, and the rows that a repair must mend. */
 export interface Findings {
   readonly problems: StoreProblem[];
-  /** Ids of documents that cannot be trusted any more. */
-  readonly broken: Set<number>;
-  /** Ids of documents of which only what is derived from them is wrong. */
-  readonly misindexed: Set<number>;
+  /** Ids of damaged documents. */
+  readonly broken: Set<DocumentId>;
+  /** Ids of intact documents whose derived rows are wrong. */
+  readonly misindexed: Set<DocumentId>;
   /** Keys of broken vectors. */
   readonly vectors: Set<string>;
 }
@@ -56,10 +64,23 @@ async function checkFacts(session: Session, found: Find): Promise<void> {
       `The settings are not those that were written (${names}): a repair accepts the facts of the model and takes the others out`,
     );
   }
-  const notes = await session.query<{ uri: string; note: string; checksum: number }>("SELECT * FROM notes");
-  for (const { uri, note, checksum } of notes) {
-    if (checksumOf([uri, note]) === checksum) continue;
+  for await (const { uri } of alteredNotes(session)) {
     found("notes", `${originalText(uri)}: what earlier runs remembered of it was altered: the next one reads it again`);
+  }
+}
+
+/** Notes that are not as they were written. */
+export async function* alteredNotes(
+  session: Session,
+): AsyncGenerator<{ readonly document: DocumentId; readonly uri: string }> {
+  for (let after: DocumentId | undefined; ;) {
+    const rows = await session.query<{ document: DocumentId; uri: string; note: string; checksum: number }>(
+      "SELECT * FROM notes WHERE $1::bigint IS NULL OR document > $1::bigint ORDER BY document LIMIT $2",
+      [after === undefined ? null : String(after), rowsPerRead],
+    );
+    if (rows.length === 0) return;
+    after = rows.at(-1)!.document;
+    yield* rows.filter(({ uri, note, checksum }) => checksumOf([uri, note]) !== checksum);
   }
 }
 
@@ -93,18 +114,32 @@ async function checkVectors(
 }
 
 interface DocumentRow extends DocumentColumns {
-  readonly id: number;
+  readonly id: DocumentId;
   readonly checksum: number;
   readonly pieces: readonly string[] | null;
 }
 
 interface ChunkRow extends ChunkColumns {
-  readonly document: number;
+  readonly document: DocumentId;
+  readonly label: number;
   readonly words: readonly string[];
-  readonly frequencies: readonly (number | null)[] | null;
-  readonly lengths: readonly (number | null)[] | null;
-  readonly data: Buffer | null;
   readonly embedding: readonly number[] | null;
+  /** Id of the chunk as its embedding has it. */
+  readonly embedded: string | null;
+}
+
+interface PostingRow {
+  readonly document: DocumentId;
+  readonly chunk: number;
+  readonly word: string;
+  readonly frequency: number;
+  readonly length: number;
+}
+
+/** A chunk with the rows of other tables that belong to it. */
+interface WholeChunk extends ChunkRow {
+  readonly vectorData: Float32Array | undefined;
+  readonly postings: ReadonlyMap<string, PostingRow>;
 }
 
 async function checkDocuments(
@@ -114,12 +149,12 @@ async function checkDocuments(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const areEmbedded = await hasEmbeddings(session);
-  for (let after = 0; ;) {
+  for (let after: DocumentId | undefined; ;) {
     signal?.throwIfAborted();
     const rows = await session.query<DocumentRow>(
       `SELECT d.*, (SELECT array_agg(text ORDER BY piece) FROM texts WHERE document = d.id) AS pieces
-       FROM documents d WHERE id > $1 ORDER BY id LIMIT $2`,
-      [after, rowsPerRead],
+       FROM documents d WHERE $1::bigint IS NULL OR id > $1::bigint ORDER BY id LIMIT $2`,
+      [after === undefined ? null : String(after), rowsPerRead],
     );
     if (rows.length === 0) return;
     after = rows.at(-1)!.id;
@@ -127,21 +162,34 @@ async function checkDocuments(
     const chunks = !areEmbedded
       ? []
       : await session.query<ChunkRow>(
-          `SELECT c.*, e.embedding::real[] AS embedding, v.data, p.* FROM chunks c
-           LEFT JOIN embeddings e ON e.label = c.label AND e.document = c.document LEFT JOIN vectors v ON v.key = c.vector,
-           LATERAL (SELECT array_agg(frequency ORDER BY ordinality) AS frequencies, array_agg(length) AS lengths
-             FROM unnest(c.words) WITH ORDINALITY AS w (word)
-             LEFT JOIN postings p ON p.word = w.word COLLATE "C" AND p.chunk = c.label) p
-           WHERE c.document = ANY($1::bigint[])`,
+          `SELECT c.*, e.embedding::real[] AS embedding, e.id AS embedded FROM chunks c
+           LEFT JOIN embeddings e ON e.label = c.label AND e.document = c.document WHERE c.document = ANY($1::bigint[])`,
           [ids],
         );
-    const fields = await session.query<{ document: number; fields: readonly string[] }>(
-      `SELECT document, array_agg(row_to_json(f)::jsonb - 'document') AS fields FROM fields f
+    const postings = await session.query<PostingRow>(
+      `SELECT p.* FROM chunks c JOIN postings p ON p.document = c.document AND p.chunk = c.label AND p.word = ANY(c.words)
+       WHERE c.document = ANY($1::bigint[])`,
+      [ids],
+    );
+    const data = await storedVectors(
+      session,
+      chunks.map(({ vector }) => vector),
+    );
+    const fields = await session.query<{ document: DocumentId; fields: readonly string[] }>(
+      `SELECT document, array_agg(row_to_json(f)::jsonb - 'document' - 'facts') AS fields FROM fields f
        WHERE document = ANY($1::bigint[]) GROUP BY document`,
       [ids],
     );
-    const chunksOf = new Map(rows.map(({ id }): [number, ChunkRow[]] => [id, []]));
-    for (const chunk of chunks) chunksOf.get(chunk.document)!.push(chunk);
+    const chunksOf = new Map(rows.map(({ id }): [DocumentId, WholeChunk[]] => [id, []]));
+    const keyOf = (document: DocumentId, label: number) => `${document} ${label}`;
+    const postingsOf = new Map(
+      chunks.map((chunk) => [keyOf(chunk.document, chunk.label), new Map<string, PostingRow>()]),
+    );
+    for (const posting of postings) postingsOf.get(keyOf(posting.document, posting.chunk))!.set(posting.word, posting);
+    for (const chunk of chunks) {
+      const own = postingsOf.get(keyOf(chunk.document, chunk.label))!;
+      chunksOf.get(chunk.document)!.push({ ...chunk, vectorData: data.get(chunk.vector), postings: own });
+    }
     const fieldsOf = new Map(fields.map((row) => [row.document, row.fields]));
     for (const row of rows) checkDocument(row, chunksOf.get(row.id)!, fieldsOf.get(row.id) ?? [], findings, found);
   }
@@ -149,14 +197,14 @@ async function checkDocuments(
 
 function checkDocument(
   row: DocumentRow,
-  chunks: readonly ChunkRow[],
+  chunks: readonly WholeChunk[],
   fields: readonly unknown[],
   { broken, misindexed, vectors }: Findings,
   found: Find,
 ): void {
   const uri = originalText(row.uri);
   const pieces = row.pieces ?? [];
-  const lost = chunks.filter(({ vector, data }) => data === null || vectors.has(vector)).length;
+  const lost = chunks.filter(({ vector, vectorData }) => !vectorData || vectors.has(vector)).length;
   if (chunks.length !== row.chunk_count) {
     found("counts", `${uri}: has ${chunks.length} chunks instead of ${row.chunk_count}`);
   } else if (documentChecksum(row, chunks, pieces) !== row.checksum) {
@@ -166,7 +214,7 @@ function checkDocument(
   } else {
     const document = documentOf(row, originalText(pieces.join("")));
     const whole = chunks.map((chunk) => chunkOf(chunk, uri, document.text.slice(chunk.start, chunk.end)));
-    if (documentFingerprint(document, whole) !== row.fingerprint) {
+    if (documentFingerprint(document, whole) !== row.fingerprint || documentId(uri) !== row.id) {
       found("keys", `${uri}: the document or its chunks are not those of its fingerprint`);
       broken.add(row.id);
       return;
@@ -176,7 +224,7 @@ function checkDocument(
       found("fields", `${uri}: what filters test differs from the document`);
       misindexed.add(row.id);
     }
-    if (chunks.some((chunk, at) => !hasItsWords(chunk, wordsOf(whole[at]!)))) {
+    if (chunks.some((chunk, index) => !hasItsWords(chunk, wordsOf(whole[index]!)))) {
       found("lexical", `${uri}: the words that searches find differ from the text`);
       misindexed.add(row.id);
     }
@@ -194,22 +242,24 @@ function sortedFields(field: unknown): string {
   return JSON.stringify([name, kind, text, number]);
 }
 
-function hasItsWords({ words, frequencies, lengths }: ChunkRow, expected: ReadonlyMap<string, number>): boolean {
+function hasItsWords({ words, postings }: WholeChunk, expected: ReadonlyMap<string, number>): boolean {
   const length = [...expected.values()].reduce((sum, frequency) => sum + frequency, 0);
   return (
     words.join(" ") === [...expected.keys()].join(" ") &&
-    (frequencies ?? []).join() === [...expected.values()].join() &&
-    (lengths ?? []).every((each) => each === length)
+    [...expected].every(([word, frequency]) => {
+      const posting = postings.get(word);
+      return posting?.frequency === frequency && posting.length === length;
+    })
   );
 }
 
 /** Half-precision floats have 11 bits. */
 const maxRounding = 2 ** -10;
 
-function isEmbedded({ embedding, data }: ChunkRow): boolean {
-  if (!embedding) return false;
-  const expected = normalised(decodeVector(data!));
-  return expected.every((component, at) => Math.abs(component - embedding[at]!) <= maxRounding);
+function isEmbedded({ id, embedded, embedding, vectorData }: WholeChunk): boolean {
+  if (!embedding || embedded !== id) return false;
+  const expected = normalised(vectorData!);
+  return expected.every((component, index) => Math.abs(component - embedding[index]!) <= maxRounding);
 }
 
 /** Rows of other tables that no document or chunk has, and totals that do not add up. */
@@ -217,7 +267,7 @@ export const orphans = [
   "chunks WHERE NOT EXISTS (SELECT FROM documents WHERE id = chunks.document)",
   "texts WHERE NOT EXISTS (SELECT FROM documents WHERE id = texts.document)",
   "fields WHERE NOT EXISTS (SELECT FROM documents WHERE id = fields.document)",
-  "postings WHERE NOT EXISTS (SELECT FROM chunks WHERE label = postings.chunk AND postings.word = ANY(words))",
+  "postings WHERE NOT EXISTS (SELECT FROM chunks WHERE chunks.document = postings.document AND label = chunk AND word = ANY(words))",
 ] as const;
 
 async function checkOrphans(session: Session, found: Find): Promise<void> {
@@ -241,14 +291,14 @@ export async function measureRecall(
   precision: Precision,
 ): Promise<number | undefined> {
   const questions = await session.query<{ embedding: readonly number[] }>(
-    "SELECT embedding::real[] AS embedding FROM embeddings ORDER BY hashint8(label), label LIMIT $1",
+    "SELECT embedding::real[] AS embedding FROM embeddings ORDER BY hashint8(document), label LIMIT $1",
     [sample],
   );
   let [hits, expected] = [0, 0];
   for (const { embedding } of questions) {
     const dense = { vector: Float32Array.from(embedding), count: 10, precision };
-    const exact = (await searchServer(session, { dense: { ...dense, exact: true } })).dense;
-    const found = new Set((await searchServer(session, { dense })).dense.map(({ id }) => id));
+    const exact = (await searchOnce(session, { dense: { ...dense, exact: true } })).dense;
+    const found = new Set((await searchOnce(session, { dense })).dense.map(({ id }) => id));
     expected += exact.length;
     hits += exact.filter(({ id }) => found.has(id)).length;
   }

@@ -2,19 +2,28 @@ import { checksumOf } from "../../database/checksums.js";
 import { repairAltered } from "../../conversations/checking.js";
 import { bigints, texts } from "../columns/binary-parameters.js";
 import { originalText } from "../columns/column-text.js";
-import { type Findings, orphans } from "./checking.js";
+import { alteredNotes, type Findings, orphans } from "./checking.js";
 import { workOn } from "../postgres-conversations.js";
 import { readDocumentWithChunks } from "../reading.js";
+import { distributeTable } from "../distribution.js";
 import { hasEmbeddings } from "../schema.js";
 import type { Session } from "../connection/server.js";
-import { prepareDocument } from "../columns/stored-document.js";
-import { deleteDocuments, removeChunks, storedVectors, writeDocuments } from "../writing/writing.js";
+import { type DocumentId, prepareDocument } from "../columns/stored-document.js";
+import type { SecuredFields } from "../filters/facts.js";
+import { type ChunkKey, deleteDocuments, removeChunks, storedVectors, writeDocuments } from "../writing/writing.js";
+
+export interface Repair {
+  readonly dropUnusedVectors: boolean;
+  /** Fields by which row-level security shows documents. */
+  readonly secured: SecuredFields | undefined;
+  readonly isDistributed: boolean;
+}
 
 /** Facts without which the vectors have no meaning: they are kept as they are. */
-const neededFacts = ["version", "store", "space", "dimension", "precision"];
+const neededFacts = ["version", "store", "space", "dimension", "precision", "distributed", "secured", "roles"];
 
 /**
- * Deletes what is broken, so that the next ingest writes it again, and derives anew what is derived, in the session's
+ * Deletes broken rows, so that the next ingest writes them again, and rebuilds derived rows, in the session's
  * transaction.
  *
  * @returns how many intact vectors were dropped because no chunk uses them.
@@ -22,24 +31,29 @@ const neededFacts = ["version", "store", "space", "dimension", "precision"];
 export async function repairTables(
   session: Session,
   { broken, misindexed, vectors }: Findings,
-  dropUnusedVectors: boolean,
+  { dropUnusedVectors, secured, isDistributed }: Repair,
 ): Promise<number> {
-  await session.query("SET LOCAL statement_timeout = 0");
+  // A cluster makes tables only in a transaction that goes from node to node.
+  await session.query("SET LOCAL statement_timeout = 0; SET LOCAL citus.multi_shard_modify_mode = 'sequential'");
   await session.query("LOCK TABLE documents, meta, conversations, exchanges, approvals IN SHARE ROW EXCLUSIVE MODE");
   await deleteDocuments(session, await urisOf(session, broken));
   await session.query("DELETE FROM vectors WHERE key = ANY($1::text[])", [texts([...vectors])]);
-  for (const uri of await urisOf(session, misindexed)) await writeAgain(session, uri);
+  for (const uri of await urisOf(session, misindexed)) await writeAgain(session, uri, secured);
   for (const orphan of orphans) await session.query(`DELETE FROM ${orphan}`);
   if (await hasEmbeddings(session)) {
-    await session.query("DELETE FROM embeddings WHERE NOT EXISTS (SELECT FROM chunks WHERE label = embeddings.label)");
+    await session.query(
+      "DELETE FROM embeddings e WHERE NOT EXISTS (SELECT FROM chunks c WHERE c.document = e.document AND c.label = e.label)",
+    );
   }
   await session.query("DELETE FROM totals");
   await session.query(
-    "INSERT INTO totals SELECT (SELECT count(*) FROM chunks), coalesce(sum(frequency), 0) FROM postings",
+    `WITH c AS MATERIALIZED (SELECT count(*) AS chunks FROM chunks),
+       w AS MATERIALIZED (SELECT coalesce(sum(frequency), 0) AS words FROM postings)
+     INSERT INTO totals SELECT c.chunks, w.words FROM c, w`,
   );
-  const notes = await session.query<{ uri: string; note: string; checksum: number }>("SELECT * FROM notes");
-  const alteredNotes = notes.filter(({ uri, note, checksum }) => checksumOf([uri, note]) !== checksum);
-  await session.query("DELETE FROM notes WHERE uri = ANY($1::text[])", [texts(alteredNotes.map(({ uri }) => uri))]);
+  for await (const { document } of alteredNotes(session)) {
+    await session.query("DELETE FROM notes WHERE document = $1::bigint", [String(document)]);
+  }
   const facts = await session.query<{ name: string; value: string; checksum: number }>("SELECT * FROM meta");
   for (const { name, value, checksum } of facts) {
     const actual = checksumOf([name, value]);
@@ -50,32 +64,40 @@ export async function repairTables(
   }
   await workOn(session, repairAltered());
   if (!dropUnusedVectors) return 0;
-  const dropped = await session.query(
-    "DELETE FROM vectors WHERE NOT EXISTS (SELECT FROM chunks WHERE vector = vectors.key) RETURNING 1",
+  const before = await countVectors(session);
+  // On a cluster a vector may be on another node than the chunks that use it. Its nodes send their keys to each other.
+  await session.query('CREATE TABLE used_vectors (key text COLLATE "C" PRIMARY KEY)');
+  if (isDistributed) await distributeTable(session, "used_vectors");
+  await session.query("INSERT INTO used_vectors SELECT DISTINCT vector FROM chunks");
+  await session.query(
+    "DELETE FROM vectors WHERE NOT EXISTS (SELECT FROM used_vectors used WHERE used.key = vectors.key)",
   );
-  return dropped.length;
+  await session.query("DROP TABLE used_vectors");
+  return before - (await countVectors(session));
 }
 
-async function urisOf(session: Session, ids: ReadonlySet<number>): Promise<string[]> {
+async function countVectors(session: Session): Promise<number> {
+  const [counted] = await session.query<{ vectors: number }>("SELECT count(*) AS vectors FROM vectors");
+  return counted!.vectors;
+}
+
+async function urisOf(session: Session, ids: ReadonlySet<DocumentId>): Promise<string[]> {
   const rows = await session.query<{ uri: string }>("SELECT uri FROM documents WHERE id = ANY($1::bigint[])", [
     bigints([...ids]),
   ]);
   return rows.map(({ uri }) => originalText(uri));
 }
 
-/** Writes an intact document from what is stored of it, with all that is derived from it. */
-async function writeAgain(session: Session, uri: string): Promise<void> {
+/** Rewrites an intact document from its stored rows, with all rows derived from it. */
+async function writeAgain(session: Session, uri: string, secured: SecuredFields | undefined): Promise<void> {
   const stored = await readDocumentWithChunks(session, uri);
   if (!stored) return;
-  const prepared = prepareDocument(stored);
-  const labels = await session.query<{ label: number }>(
-    "SELECT label FROM chunks JOIN documents ON documents.id = chunks.document WHERE uri = $1",
-    [prepared.columns.uri],
+  const prepared = prepareDocument(stored, secured);
+  const chunks = await session.query<ChunkKey>(
+    "SELECT document, label FROM chunks WHERE document = ANY($1::bigint[])",
+    [bigints([prepared.id])],
   );
-  await removeChunks(
-    session,
-    labels.map(({ label }) => label),
-  );
+  await removeChunks(session, chunks);
   const vectors = await storedVectors(
     session,
     prepared.chunks.map(({ vector }) => vector),

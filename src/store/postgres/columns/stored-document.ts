@@ -1,16 +1,38 @@
+import { createHash } from "node:crypto";
 import type { DocumentWrite } from "../../../core/ports.js";
 import type { Chunk, Document } from "../../../core/types.js";
 import { documentFingerprint, vectorKey } from "../../../text/chunking/chunk-identity.js";
 import { terms } from "../../../text/words/terms.js";
 import { checksumOf } from "../../database/checksums.js";
 import { chunkPlaces } from "../../../text/blocks/places.js";
+import { factsOf, type SecuredFields } from "../filters/facts.js";
 import { columnText } from "./column-text.js";
 
-/** UTF-16 code units of a piece of a text, of which the last one may have fewer: reading a chunk reads one or two. */
+/** UTF-16 code units of a piece of a text; the last may have fewer. Reading a chunk reads one or two pieces. */
 export const pieceLength = 4096;
 
 /** A word of the title or headings counts as often as in the embedded store. */
 const contextWeight = 2;
+
+/**
+ * Id of a document in all tables: the first 64 bits of the SHA-256 of its uri, so that everything that belongs to it is found,
+ * and distributed, by it. A bigint only beyond the integers that a number holds.
+ */
+export type DocumentId = number | bigint;
+
+export function documentId(uri: string): DocumentId {
+  const id = createHash("sha256").update(columnText(uri)).digest().readBigInt64BE(0);
+  return safeInteger(id);
+}
+
+/** The id of a document with this uri, in SQL. */
+export const documentIdSql = (uri: string) =>
+  `('x' || left(encode(sha256(convert_to(${uri}, 'UTF8')), 'hex'), 16))::bit(64)::bigint`;
+
+/** An integer of 64 bits as a number, if one holds it. */
+export function safeInteger(value: bigint): number | bigint {
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+}
 
 /** A document as the columns of `documents` hold it, without id and checksum. */
 export interface DocumentColumns {
@@ -42,21 +64,27 @@ export interface ChunkColumns {
 
 /** A document on its way into the tables. */
 export interface PreparedDocument {
+  readonly id: DocumentId;
   readonly document: Document;
   readonly columns: DocumentColumns;
   readonly chunks: readonly ChunkColumns[];
   readonly pieces: readonly string[];
   /** CRC-32 of everything above as it is stored. */
   readonly checksum: number;
+  /** A `tsvector`; null in a store without row-level security. */
+  readonly facts: string | null;
   /** The words of one of its chunks, with the number of times that each counts. */
   readonly wordsOf: (chunk: number) => ReadonlyMap<string, number>;
 }
 
-export function prepareDocument({ document, chunks }: DocumentWrite): PreparedDocument {
+export function prepareDocument(
+  { document, chunks }: DocumentWrite,
+  secured: SecuredFields | undefined,
+): PreparedDocument {
   const columns = documentColumns(document, chunks);
   const places = chunkPlaces(document, chunks);
-  const rows = chunks.map((chunk, at): ChunkColumns => {
-    const { line, page, anchors } = places[at]!;
+  const rows = chunks.map((chunk, index): ChunkColumns => {
+    const { line, page, anchors } = places[index]!;
     return {
       id: columnText(chunk.id),
       vector: vectorKey(chunk),
@@ -76,10 +104,12 @@ export function prepareDocument({ document, chunks }: DocumentWrite): PreparedDo
     pieces.push(columnText(document.text.slice(start, start + pieceLength)));
   }
   return {
+    id: documentId(document.uri),
     document,
     columns,
     chunks: rows,
     pieces,
+    facts: factsOf(document, secured),
     checksum: documentChecksum(columns, rows, pieces),
     wordsOf: (chunk) => wordsOf(chunks[chunk]!),
   };
@@ -100,7 +130,7 @@ function documentColumns(document: Document, chunks: readonly Chunk[]): Document
   };
 }
 
-/** JSON escapes what a column of text cannot hold. */
+/** JSON escapes the characters that a text column cannot hold. */
 function jsonColumn(value: unknown): string | null {
   return value === undefined ? null : JSON.stringify(value);
 }
@@ -121,10 +151,10 @@ export function documentChecksum(
 ): number {
   let sum = checksumOf([uri, title, media_type, source, fingerprint, chunk_count, metadata, anchors, revision]);
   sum = checksumOf(pieces, sum);
-  for (const each of chunks.toSorted((one, other) => (one.id < other.id ? -1 : 1))) {
-    const { id, vector, start, end, tokens, parent_start, parent_end, line, page, context } = each;
+  for (const chunk of chunks.toSorted((one, other) => (one.id < other.id ? -1 : 1))) {
+    const { id, vector, start, end, tokens, parent_start, parent_end, line, page, context } = chunk;
     sum = checksumOf(
-      [id, vector, start, end, tokens, parent_start, parent_end, line, page, each.anchors, context],
+      [id, vector, start, end, tokens, parent_start, parent_end, line, page, chunk.anchors, context],
       sum,
     );
   }

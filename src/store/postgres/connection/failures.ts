@@ -5,31 +5,36 @@ import { StoreError, type StoreErrorCode } from "../../../core/errors.js";
 /** The server has gone, is starting or stopping, takes no more connections, or became a standby that cannot be written. */
 const unreachable = /^(08|57P0[123]|53300|25006|ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN)/;
 
-/** Two transactions were in each other's way. */
+/** Codes of conflicts between two transactions. */
 const contended = /^40(001|P01)$/;
 
-/** What `pg` says without a code when a connection ends or cannot be made. */
+/** `pg` reports connections that end or cannot be made by these messages, without a code. */
 const lostConnection = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a conn)/;
 
-/** Whether a connection is of no use any more. */
+/** Whether a connection is lost. */
 export function isUnreachable(error: unknown): boolean {
   return unreachable.test(codeOf(error)) || (error instanceof Error && lostConnection.test(error.message));
 }
 
 /** Whether the same may succeed a moment later, on another connection. */
 export function isTransient(error: unknown): boolean {
-  // What failed on another server within the same work has become an error of the store there.
+  // A failure of another server within the same work has already become an error of the store.
   if (error instanceof StoreError) return isTransient(error.cause);
   return contended.test(codeOf(error)) || isUnreachable(error);
 }
 
-/** Milliseconds before the `attempt`th repetition, from 1. At random, so that those who were in each other's way part. */
+/** Whether the server refused a statement that it cannot carry out as it is written. */
+export function isUnsupported(error: unknown): boolean {
+  return codeOf(error instanceof StoreError ? error.cause : error) === "0A000";
+}
+
+/** Milliseconds before repetition `attempt`, from 1. Random, so that conflicting transactions drift apart. */
 export function retryDelayMs(attempt: number, random = Math.random()): number {
   return random * Math.min(2000, 50 * 2 ** attempt);
 }
 
 /** Refusals of a server by their code, with the case of a store error and the way out. */
-const refusals: readonly (readonly [codes: RegExp, code: StoreErrorCode, wayOut: string])[] = [
+const refusals: readonly (readonly [codes: RegExp, code: StoreErrorCode, hint: string])[] = [
   [/^40|^55P03/, "locked", "Other writers were faster again and again. Try again"],
   [
     /^57014/,
@@ -38,7 +43,12 @@ const refusals: readonly (readonly [codes: RegExp, code: StoreErrorCode, wayOut:
   ],
   [/^28/, "unavailable", "The server does not let this user in. Check the user, the password and pg_hba.conf"],
   [/^3D000/, "missing", "Create the database, or name another one in the address"],
-  [/^42501/, "disk", "Grant this user the rights on the schema and its tables"],
+  [
+    /^42501/,
+    "disk",
+    "Grant this user the rights on the schema and its tables. Where it may not create schemas, an administrator makes them for it: " +
+      "that of the store, and for workers one of the same name with _jobs",
+  ],
   [/^53/, "disk", "The server lacks room or memory. Free some, and try again: everything acknowledged is kept"],
   [/^54000/, "disk", "A value is longer than the server can index"],
   [
@@ -57,8 +67,8 @@ const refusals: readonly (readonly [codes: RegExp, code: StoreErrorCode, wayOut:
 export function asStoreError(location: string, error: unknown): unknown {
   const code = codeOf(error);
   if (!(error instanceof Error) || error instanceof StoreError) return error;
-  const storeError = (name: StoreErrorCode, wayOut: string) =>
-    new StoreError(name, `${location}: ${messageOf(error)}. ${wayOut}`, { cause: error, path: location });
+  const storeError = (name: StoreErrorCode, hint: string) =>
+    new StoreError(name, `${location}: ${messageOf(error)}. ${hint}`, { cause: error, path: location });
   if (isUnreachable(error)) {
     return storeError("unavailable", "Check that the server runs and can be reached from here, then try again");
   }
@@ -67,12 +77,19 @@ export function asStoreError(location: string, error: unknown): unknown {
   return error;
 }
 
-export function pastDeadline(location: string, deadlineMs: number, cause: unknown): StoreError {
-  return new StoreError(
-    "unavailable",
-    `${location} did not answer within ${Math.round(deadlineMs)} ms. Check that the server runs and can be reached from here, or raise deadlineMs`,
-    { path: location, cause },
-  );
+/** @param silentNodes the nodes of a cluster that do not answer its coordinator. */
+export function pastDeadline(
+  location: string,
+  deadlineMs: number,
+  cause: unknown,
+  silentNodes: readonly string[],
+): StoreError {
+  const late = `${location} did not answer within ${Math.round(deadlineMs)} ms`;
+  const message =
+    silentNodes.length > 0
+      ? `${late}, because these nodes of its cluster do not answer it: ${silentNodes.join(", ")}. Start them, or let a standby take their place`
+      : `${late}. Check that the server runs and can be reached from here, or raise deadlineMs`;
+  return new StoreError("unavailable", message, { path: location, cause });
 }
 
 /** Errors of several addresses of one host have no message of their own. */

@@ -4,6 +4,8 @@ import type pg from "pg";
 import { missingPeer } from "../../../core/errors.js";
 import type { CallOptions } from "../../../core/ports.js";
 import { unlessAborted } from "../../../core/stream.js";
+import { safeInteger } from "../columns/stored-document.js";
+import { silentNodes } from "./silent-nodes.js";
 import { asStoreError, isTransient, isUnreachable, pastDeadline, retryDelayMs } from "./failures.js";
 
 /** A connection while it is used for one piece of work. */
@@ -36,6 +38,9 @@ export type Work<Result> = (session: Session) => Promise<Result>;
 /** Object id of `bigint`. */
 const int8 = 20;
 
+/** Counts stay far below 2^53; ids of documents have 64 bits. */
+const integerOf = (text: string) => (text.length < 16 ? Number(text) : safeInteger(BigInt(text)));
+
 /** The limits of a piece of work. */
 export interface WorkCall extends CallOptions {
   /** True: it is not repeated, because it is part of a larger work that is. */
@@ -48,12 +53,17 @@ export interface WorkCall extends CallOptions {
 export class Server {
   /** The address without its password. */
   readonly location: string;
+  /** True: the coordinator of a cluster. What waits for one of its nodes fails a little before its deadline, and the error names them. */
+  isCoordinator = false;
+  readonly #connect: (timeoutMs: number) => pg.Client;
   readonly #pool: pg.Pool;
   readonly #deadlineMs: number;
   /** In the names of prepared statements: where connections share a session, as those to PGlite do, names meet. */
   readonly #id = randomUUID().replaceAll("-", "");
   /** Names of prepared statements by their texts. */
   readonly #prepared = new Map<string, string>();
+  /** The statement by which each connection's transactions get the settings of the store: none where the session keeps them. */
+  readonly #settings = new WeakMap<pg.PoolClient, Promise<string>>();
   #vectorType: number | undefined;
   /** Records of transactions whose end is known, to be deleted. */
   #ended: readonly string[] = [];
@@ -61,30 +71,47 @@ export class Server {
   #hasSwept = false;
 
   private constructor(
-    { Pool, types }: typeof pg,
+    { Pool, Client, types }: typeof pg,
     { url, schema, settings, maxConnections, deadlineMs }: ServerOptions,
   ) {
     this.location = withoutPassword(url);
     this.#deadlineMs = deadlineMs;
+    this.#connect = (timeoutMs) =>
+      new Client({ connectionString: url, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs });
     const parserOf = (oid: number, format?: "text") =>
-      oid === int8 ? Number : (types.getTypeParser(oid, format) as (value: string) => unknown);
+      oid === int8 ? integerOf : (types.getTypeParser(oid, format) as (value: string) => unknown);
     this.#pool = new Pool({
       connectionString: url,
       max: maxConnections,
       fallback_application_name: "citewell",
       keepAlive: true,
       allowExitOnIdle: true,
-      // Labels and counts stay far below 2^53.
       types: { getTypeParser: parserOf as typeof types.getTypeParser },
     });
-    const everySetting = { statement_timeout: Math.ceil(deadlineMs), jit: "off", ...settings };
-    const set = Object.entries(everySetting).map(([name, value]) => `set_config('${name}', '${value}', false)`);
-    // The rest of the path is where the extension stands.
-    set.push(`set_config('search_path', '${schema}, ' || current_setting('search_path'), false)`);
+    // A cluster hands the settings of a transaction on to its nodes; other servers ignore the name.
+    const toNodes = { "citus.propagate_set_commands": "local" };
+    const everySetting = { statement_timeout: Math.ceil(deadlineMs), jit: "off", ...toNodes, ...settings };
+    const settingWithin = (isLocal: string) =>
+      [
+        ...Object.entries(everySetting).map(([name, value]) => `set_config('${name}', '${value}', ${isLocal})`),
+        // The rest of the path is where the extension stands.
+        `set_config('search_path', '${schema}, ' || current_setting('search_path'), ${isLocal})`,
+      ].join(", ");
+    // A pooler answers in the name of a server process that it does not have. What its sessions kept would meet other clients.
+    const prepare = async (client: pg.PoolClient): Promise<string> => {
+      const { processID } = client as unknown as { readonly processID: number | null };
+      const isPooled = `pg_backend_pid() <> ${processID ?? 0}`;
+      const { rows } = await client.query<{ pooled: boolean }>(
+        `SELECT ${isPooled} AS pooled, ${settingWithin(isPooled)}`,
+      );
+      return rows[0]!.pooled ? `SELECT ${settingWithin("true")};` : "";
+    };
     this.#pool.on("connect", (client) => {
-      // Without a listener, a connection that breaks would end the process. Whoever uses it gets an error of their own.
+      // Without a listener, a broken connection would end the process. Its user gets an error anyway.
       client.on("error", () => {});
-      client.query(`SELECT ${set.join(", ")}`).catch(() => {});
+      const prepared = prepare(client);
+      prepared.catch(() => {});
+      this.#settings.set(client, prepared);
     });
     this.#pool.on("error", () => {});
   }
@@ -96,19 +123,45 @@ export class Server {
 
   /** Runs work that changes nothing, again where the connection was lost or the server restarted. */
   async read<Result>(work: Work<Result>, call?: WorkCall): Promise<Result> {
-    return this.#repeated((client) => work(this.#sessionOn(client)), call);
+    return this.#repeated(async (client) => {
+      const settings = await this.#settings.get(client)!;
+      return settings === "" ? work(this.#sessionOn(client, settings)) : this.#within(client, "BEGIN", "COMMIT", work);
+    }, call);
   }
 
-  /** As `read`, all of it in one state of the tables, while others write. */
+  /** Repeats, like a reading, work on connections of its own. */
+  async repeat<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#repeated(work);
+  }
+
+  /** Whether a pooler is between, which gives each transaction the session that is free, such as PgBouncer in transaction mode. */
+  async isPooled(): Promise<boolean> {
+    return this.#repeated(async (client) => (await this.#settings.get(client)) !== "");
+  }
+
+  /** Reads like `read`, but from one snapshot of the tables while others write. */
   async snapshot<Result>(work: Work<Result>, call?: CallOptions): Promise<Result> {
-    return this.read(async (session) => {
-      await session.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-      try {
-        return await work(session);
-      } finally {
-        await session.query("ROLLBACK").catch(() => {});
-      }
-    }, call);
+    const begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+    return this.#repeated((client) => this.#within(client, begin, "ROLLBACK", work), call);
+  }
+
+  /** Runs work between two statements that begin and end its transaction. */
+  async #within<Result>(
+    client: pg.PoolClient,
+    begin: string,
+    end: "COMMIT" | "ROLLBACK",
+    work: Work<Result>,
+  ): Promise<Result> {
+    const settings = await this.#settings.get(client)!;
+    await client.query(`${begin};${settings}`);
+    try {
+      const result = await work(this.#sessionOn(client, settings));
+      await client.query(end);
+      return result;
+    } catch (error) {
+      if (!isUnreachable(error)) await client.query("ROLLBACK").catch(() => {});
+      throw error;
+    }
   }
 
   /**
@@ -120,13 +173,14 @@ export class Server {
     const record = randomUUID();
     let committing: { readonly result: Result } | undefined;
     const result = await this.#repeated(async (client) => {
-      const session = this.#sessionOn(client);
+      const settings = await this.#settings.get(client)!;
+      const session = this.#sessionOn(client, settings);
       const ended = this.#ended;
       const begin = call.unrecorded ? "SELECT" : this.#recordSql(record, ended);
       try {
-        // Both in one message, for which `pg` returns the results of both. It waits for an earlier attempt that is still ending.
-        const [, recorded] = (await client.query(`BEGIN; ${begin}`)) as unknown as readonly pg.QueryResult[];
-        if (committing && recorded!.rowCount === 0) {
+        // All in one message, for which `pg` returns the results of each. It waits for an earlier attempt that is still ending.
+        const results = (await client.query(`BEGIN;${settings}${begin}`)) as unknown as readonly pg.QueryResult[];
+        if (committing && results.at(-1)!.rowCount === 0) {
           await session.query("ROLLBACK");
           return committing.result;
         }
@@ -145,7 +199,7 @@ export class Server {
 
   /** Leaves a record of a transaction, and deletes those of this process that are over; at first also those that ended processes left. */
   #recordSql(record: string, ended: readonly string[]): string {
-    const ids = ended.map((each) => `'${each}'::uuid`);
+    const ids = ended.map((id) => `'${id}'::uuid`);
     const left = this.#hasSwept ? "" : "OR made < current_date - 7";
     return `WITH ended AS (DELETE FROM commits WHERE id IN (
         SELECT id FROM commits WHERE id = ANY(ARRAY[${ids.join(", ")}]::uuid[]) ${left} FOR UPDATE SKIP LOCKED))
@@ -154,20 +208,20 @@ export class Server {
 
   #forget(ended: readonly string[]): void {
     this.#hasSwept = true;
-    this.#ended = this.#ended.filter((each) => !ended.includes(each));
+    this.#ended = this.#ended.filter((id) => !ended.includes(id));
   }
 
   async close(): Promise<void> {
     await this.#pool.end();
   }
 
-  #sessionOn(client: pg.PoolClient): Session {
+  #sessionOn(client: pg.PoolClient, settings: string): Session {
     const query: Session["query"] = async <Row extends object>(
       text: string,
       values?: readonly unknown[],
       { prepared = false } = {},
     ) => {
-      const name = prepared ? this.#preparedName(text) : undefined;
+      const name = prepared && settings === "" ? this.#preparedName(text) : undefined;
       const statement = { text, ...(values && { values: [...values] }), ...(name && { name }) };
       return (await client.query<Row>(statement)).rows;
     };
@@ -192,7 +246,8 @@ export class Server {
     work: (client: pg.PoolClient) => Promise<Result>,
     { deadlineMs = this.#deadlineMs, signal, once = false }: WorkCall = {},
   ): Promise<Result> {
-    const endsAt = performance.now() + deadlineMs;
+    const namingMs = this.isCoordinator && deadlineMs !== Infinity ? Math.min(1000, deadlineMs / 5) : 0;
+    const endsAt = performance.now() + deadlineMs - namingMs;
     for (let attempt = 1; ; attempt++) {
       try {
         const limit =
@@ -200,7 +255,10 @@ export class Server {
         return await this.#attempt(work, AbortSignal.any([...(signal ? [signal] : []), ...limit]));
       } catch (error) {
         signal?.throwIfAborted();
-        if (performance.now() >= endsAt) throw pastDeadline(this.location, deadlineMs, error);
+        if (performance.now() >= endsAt) {
+          const silent = namingMs === 0 ? [] : await silentNodes(this.#connect(namingMs), namingMs);
+          throw pastDeadline(this.location, deadlineMs, error, silent);
+        }
         const delayMs = retryDelayMs(attempt);
         if (once || !isTransient(error) || performance.now() + delayMs >= endsAt)
           throw asStoreError(this.location, error);
@@ -220,7 +278,7 @@ export class Server {
       client.release();
       return result;
     } catch (error) {
-      // Work that was left behind ends with its connection.
+      // Abandoned work ends with its connection.
       client.release(until.aborted || isUnreachable(error));
       throw error;
     }

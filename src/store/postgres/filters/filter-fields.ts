@@ -21,7 +21,7 @@ export function filterFields({ uri, title, source, mediaType, metadata = {} }: D
   const given = Object.entries(metadata).map(([name, value]) => [`.${name}`, value] as const);
   return [...(own as [string, string][]), ...given].flatMap(([name, value]) => {
     const values = Array.isArray(value) ? (value as readonly Json[]) : [];
-    return [value, ...new Set(values)].flatMap((each) => valueFields(columnText(name), each));
+    return [value, ...new Set(values)].flatMap((field) => valueFields(columnText(name), field));
   });
 }
 

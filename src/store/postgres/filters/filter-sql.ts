@@ -30,10 +30,13 @@ function matches(expression: Expression, column: string, use: FilterUse, paramet
   if ("all" in expression) return joined("AND", expression.all.map(inner));
   if ("any" in expression) return joined("OR", expression.any.map(inner));
   const { name, condition } = expression.field;
+  // A cluster refuses a subquery whose tables PostgreSQL leaves out.
+  if (typeof condition === "object" && condition !== null && "in" in condition && condition.in.length === 0)
+    return "false";
   const named = `f.document = ${column} AND f.name = ${parameters.add(columnText(name))}`;
-  const from = `FROM fields f WHERE ${named} AND ${valueMatches(condition, parameters)}`;
-  // A scalar subquery is never turned into a join or a hash of all documents.
-  return use === "find" ? `EXISTS (SELECT ${from})` : `COALESCE((SELECT true ${from} LIMIT 1), false)`;
+  const exists = `EXISTS (SELECT FROM fields f WHERE ${named} AND ${valueMatches(condition, parameters)}`;
+  // IS TRUE is never turned into a join, and a condition on the outer row alone never into a hash of all documents.
+  return use === "find" ? `${exists})` : `(${exists} AND ${column} IS NOT NULL) IS TRUE)`;
 }
 
 const operators = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;

@@ -1,6 +1,5 @@
 /**
- * Asks once for all keys that are wanted at the same moment, so that a hundred documents that are looked up side by side cost
- * one round trip.
+ * Combines the look-ups of one moment into one request: a hundred documents looked up side by side cost one round trip.
  *
  * @param find the values of those keys that have one.
  */

@@ -4,6 +4,9 @@ import type { SearchResult, SearchStatement } from "./statement.js";
 
 type Sides = Pick<SearchStatement, "dense" | "lexical">;
 
+/** A search by vector, by words, or by both, within a filter. */
+export type Search = Sides & { readonly filter?: Filter | undefined };
+
 /** Limits of a call and its filter, as its caller gave it. */
 interface Asked extends Pick<CallOptions, "signal" | "deadlineMs"> {
   readonly filter: Filter | undefined;
@@ -19,10 +22,10 @@ interface Waiting extends Asked {
  * same filter and limits: one round trip, which looks for the matching documents once.
  */
 export class GatheredSearches {
-  readonly #run: (search: SearchStatement, limits: CallOptions) => Promise<SearchResult>;
+  readonly #run: (search: Search, limits: CallOptions) => Promise<SearchResult>;
   readonly #waiting = new Set<Waiting>();
 
-  constructor(run: (search: SearchStatement, limits: CallOptions) => Promise<SearchResult>) {
+  constructor(run: (search: Search, limits: CallOptions) => Promise<SearchResult>) {
     this.#run = run;
   }
 
@@ -30,11 +33,11 @@ export class GatheredSearches {
   search(side: Sides, effective: Filter | undefined, asked: Asked): Promise<SearchResult> {
     const { filter, ...limits } = asked;
     const partner = [...this.#waiting].find(
-      (each) =>
-        each.filter === filter &&
-        each.signal === limits.signal &&
-        each.deadlineMs === limits.deadlineMs &&
-        Object.keys(side).every((name) => !(name in each.sides)),
+      (search) =>
+        search.filter === filter &&
+        search.signal === limits.signal &&
+        search.deadlineMs === limits.deadlineMs &&
+        Object.keys(side).every((name) => !(name in search.sides)),
     );
     if (partner) {
       partner.sides = { ...partner.sides, ...side };

@@ -1,5 +1,6 @@
 import type { Filter } from "../../../core/filter.js";
-import { filterSql, type Parameters } from "../filters/filter-sql.js";
+import { filterSql, Parameters } from "../filters/filter-sql.js";
+import type { Session } from "../connection/server.js";
 
 /**
  * Up to this many chunks of matching documents are all compared; beyond, the graph or the ranking is walked and each chunk
@@ -14,46 +15,61 @@ export const maxCompared = 10_000;
 const maxComparedShare = 1 / 20;
 const maxComparedPerHit = 100;
 
-/** The documents that match a filter, for statements that begin with them. */
+/** A filter, and how a search best applies it. */
 export interface MatchingDocuments {
-  /** Table expressions, to stand behind `WITH`: `allowed` with ids, and `size` with `few` and a number of `chunks`. */
-  readonly sql: string;
-  /** True where the matching documents are few; `many` is the opposite. */
-  readonly few: string;
-  readonly many: string;
-  /** Tests the document whose id is in a column. */
-  readonly isMatch: (column: string) => string;
+  readonly filter: Filter;
+  /** True: the search begins with the matching documents. False: it tests the chunks that it finds, best first. */
+  readonly areFew: boolean;
 }
 
-export interface MatchingLimits {
-  /** Maximum number of chunks that are few. */
-  readonly maxCompared: number;
-  /** Number of hits that are wanted. */
+/** The matching documents as a table expression with the column `id`. */
+export function matchingSql({ filter }: MatchingDocuments, parameters: Parameters): string {
+  return `(SELECT d.id FROM documents d WHERE ${filterSql(filter, "d.id", "find", parameters)})`;
+}
+
+export interface FilterUse {
+  readonly filter: Filter;
+  /** Number of requested hits. */
   readonly count: number;
+  readonly isDistributed: boolean;
+  /** Maximum number of chunks that count as few. */
+  readonly maxCompared: number;
 }
 
-/**
- * The matching documents, as far as they are few. PostgreSQL runs only one of two branches that begin with `few` and `many`:
- * conditions without a column are tested once, before any row is read.
- */
-export function matchingDocuments(
-  filter: Filter,
-  { maxCompared: limit, count }: MatchingLimits,
-  parameters: Parameters,
-): MatchingDocuments {
-  const found = filterSql(filter, "d.id", "find", parameters);
+/** Maximum number of filters that are remembered, and for how long, in milliseconds. */
+const maxRemembered = 1000;
+const rememberedMs = 60_000;
+
+/** Remembers which filters admit few documents: outdated, it costs a search some time, and no hit. */
+export class FilterSizes {
+  readonly #known = new Map<string, { readonly areFew: boolean; readonly until: number }>();
+
+  async areFew(session: Session, use: FilterUse): Promise<boolean> {
+    const key = JSON.stringify([use.filter, use.count, use.maxCompared]);
+    const known = this.#known.get(key);
+    if (known && known.until > performance.now()) return known.areFew;
+    const areFew = await countFew(session, use);
+    if (this.#known.size >= maxRemembered) this.#known.clear();
+    this.#known.set(key, { areFew, until: performance.now() + rememberedMs });
+    return areFew;
+  }
+}
+
+async function countFew(session: Session, use: FilterUse): Promise<boolean> {
+  const parameters = new Parameters();
   const share = `coalesce(sum(chunks) * ${maxComparedShare}, 0)::bigint`;
-  return {
-    sql: `most AS MATERIALIZED (
-        SELECT CASE WHEN to_regclass('embeddings_graph') IS NULL THEN ${limit}
-          ELSE least(${limit}, greatest(${maxComparedPerHit * count}, ${share})) END AS chunks FROM totals),
-      allowed AS MATERIALIZED (
-        SELECT d.id, d.chunk_count FROM documents d WHERE ${found} LIMIT (SELECT chunks + 1 FROM most)),
-      size AS MATERIALIZED (
-        SELECT chunks, chunks <= (SELECT chunks FROM most) AS few
-        FROM (SELECT greatest(count(*), sum(chunk_count), 0) AS chunks FROM allowed) AS counted)`,
-    few: "(SELECT few FROM size)",
-    many: "NOT (SELECT few FROM size)",
-    isMatch: (column: string) => filterSql(filter, column, "check", parameters),
-  };
+  // One server stops at the limit. On a cluster, each node adds up its own, since a limit would bring the rows together.
+  const limit = use.isDistributed ? "" : "LIMIT (SELECT chunks + 1 FROM most)";
+  const counted = use.isDistributed ? "documents d WHERE" : "(SELECT chunk_count FROM documents d WHERE";
+  const [row] = await session.query<{ few: boolean }>(
+    `WITH most AS MATERIALIZED (
+       SELECT CASE WHEN to_regclass('embeddings_graph') IS NULL THEN ${use.maxCompared}
+         ELSE least(${use.maxCompared}, greatest(${maxComparedPerHit * use.count}, ${share})) END AS chunks FROM totals),
+     matching AS MATERIALIZED (
+       SELECT greatest(count(*), coalesce(sum(chunk_count), 0)) AS chunks
+       FROM ${counted} ${filterSql(use.filter, "d.id", "find", parameters)} ${use.isDistributed ? "" : `${limit}) AS d`})
+     SELECT matching.chunks <= most.chunks AS few FROM matching, most`,
+    parameters.values,
+  );
+  return row!.few;
 }

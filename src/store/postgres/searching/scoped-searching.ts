@@ -3,45 +3,45 @@ import type { Filter } from "../../../core/filter.js";
 import { resolve } from "../../../core/options.js";
 import type { CallOptions, RetrievalQuery, RetrieveCall, Retriever, Searchable } from "../../../core/ports.js";
 import { requiredTerms } from "../../../text/words/phrase-match.js";
-import { queryTerms, terms } from "../../../text/words/terms.js";
-import { documentsFilter, readCall, retrieveCall } from "../../call-options.js";
+import { nearStems } from "../../../text/words/similar-words.js";
+import { queryTerms, termCounts } from "../../../text/words/terms.js";
+import { wordOfStem } from "../../../text/words/word-terms.js";
+import { documentsFilter, readCall, retrieveCall, similarWordsCall } from "../../call-options.js";
 import { checkVector, normalised } from "../../database/vectors.js";
+import { isUnsupported } from "../connection/failures.js";
+import type { Session } from "../connection/server.js";
 import type { ScopeRules } from "../../scope-rules.js";
 import { originalText } from "../columns/column-text.js";
+import type { Reader } from "../connection/store-connection.js";
 import { readDocument, readHits, readInfos } from "../reading.js";
-import type { Shards } from "../sharding/shards.js";
 import type { StoreFacts } from "../store-facts.js";
 import { askedTogether } from "./asked-together.js";
-import { GatheredSearches } from "./gathered-searches.js";
-import {
-  type Scored,
-  searchServer,
-  type SearchResult,
-  type SearchStatement,
-  type ServerResult,
-  type Side,
-} from "./statement.js";
-import { addedUp, statesOf, type WordCounts, type WordStatistics, wordStatistics } from "./word-statistics.js";
+import { GatheredSearches, type Search } from "./gathered-searches.js";
+import { type FilterSizes, maxCompared } from "./matching-documents.js";
+import { similarStems } from "./similar-words.js";
+import { searchOnce, type SearchResult, type Side } from "./statement.js";
+import { type CollectionStatistics, type WordCounts, wordStatistics, writtenNow } from "./word-statistics.js";
 
-/** What a store is searched and read with, within a scope. */
+/** Methods that search and read a store within a scope. */
 export type ScopedSearching = Pick<
   Searchable,
-  "dense" | "lexical" | "document" | "documentInfo" | "documents" | "hits"
+  "dense" | "lexical" | "similarWords" | "document" | "documentInfo" | "documents" | "hits"
 >;
 
 export interface SearchingParts {
-  readonly shards: Shards;
+  readonly read: Reader;
   readonly facts: StoreFacts;
   readonly rules: ScopeRules;
   /** Length of the vectors, if the embedder knows it. */
   readonly dimension: number | undefined;
   /** How many chunks have a word. None where the server shows different chunks to different scopes. */
   readonly counts?: WordCounts | undefined;
+  readonly sizes: FilterSizes;
 }
 
-/** Searches and reads on all servers, within a scope if there is one. */
+/** Searches and reads, within a scope if there is one. */
 export function searchingWithin(scope: Filter | undefined, parts: SearchingParts): ScopedSearching {
-  const { shards, facts, rules } = parts;
+  const { read, facts, rules } = parts;
   const filtered = (filter: Filter | undefined) => rules.effective(scope, filter);
   const gathered = new GatheredSearches((search, limits) => searchAll(parts, search, limits));
   const retriever = (name: Side): Retriever => ({
@@ -56,40 +56,43 @@ export function searchingWithin(scope: Filter | undefined, parts: SearchingParts
       const side = name === "dense" ? denseSide(query, count, parts) : lexicalSide(query, count);
       if (!side) return [];
       const found = await gathered.search(side, effective, { filter, ...limits });
-      return found[name].map(({ id, score }, at) => ({
+      return found[name].map(({ id, score }, index) => ({
         chunkId: originalText(id),
         score,
-        placements: [{ by: name, rank: at + 1, score }],
+        placements: [{ by: name, rank: index + 1, score }],
       }));
     },
   });
   return {
     dense: retriever("dense"),
     lexical: retriever("lexical"),
+    similarWords: async (word, call) => {
+      const { count, unfinished, filter, signal, deadlineMs } = resolve("similarWords", similarWordsCall, call);
+      signal?.throwIfAborted();
+      const near = nearStems(word, unfinished);
+      const asked = { count, filter: filtered(filter) };
+      const limits = { ...(signal && { signal }), ...(deadlineMs !== undefined && { deadlineMs }) };
+      const search = (session: Session) =>
+        similarStems(session, near, { ...asked, isDistributed: facts.isDistributed });
+      return (await readAsDistributed(parts, limits, search)).map(wordOfStem);
+    },
     document: async (uri, call = {}) => {
       const filter = filtered(resolve("document", readCall, call).filter);
-      return (await shards.each((session) => readDocument(session, uri, filter))).find((found) => found);
+      return read((session) => readDocument(session, uri, filter));
     },
     documentInfo: askedTogether(async (uris) => {
       const filter = filtered(undefined);
-      const found = (await shards.each((session) => readInfos(session, { uris }, filter))).flat();
+      const found = await read((session) => readInfos(session, { uris }, filter));
       return new Map(found.map((info) => [info.uri, info]));
     }),
     documents: async (given = {}) => {
       const wanted = resolve("documents", documentsFilter, given);
       const filter = filtered(undefined);
-      const found = (await shards.each((session) => readInfos(session, wanted, filter))).flat();
-      if (shards.count === 1) return found;
-      // While a bucket moves, its documents may stand on two servers.
-      const distinct = [...new Map(found.map((info) => [info.uri, info])).values()];
-      return distinct.toSorted(inOrderOfBytes).slice(0, wanted.limit);
+      return read((session) => readInfos(session, wanted, filter));
     },
     hits: async (found, call = {}) => {
       const filter = filtered(resolve("hits", readCall, call).filter);
-      const hits = (await shards.answering((session) => readHits(session, found, filter))).flat();
-      if (shards.count === 1) return hits;
-      const byId = new Map(hits.map((hit) => [hit.chunk.id, hit]));
-      return found.flatMap(({ chunkId }) => byId.get(chunkId) ?? []);
+      return read((session) => readHits(session, found, filter));
     },
   };
 }
@@ -98,7 +101,7 @@ function denseSide(
   { vector }: RetrievalQuery,
   count: number,
   { facts, dimension }: SearchingParts,
-): Pick<SearchStatement, "dense"> | undefined {
+): Pick<Search, "dense"> | undefined {
   if (vector === undefined) {
     throw new OptionsError(
       "options",
@@ -110,54 +113,68 @@ function denseSide(
   return { dense: { vector: normalised(vector), count, precision: facts.precision } };
 }
 
-function lexicalSide(
-  { text, phrases = [] }: RetrievalQuery,
-  count: number,
-): Pick<SearchStatement, "lexical"> | undefined {
-  // A query with quotes is meant literally, so it keeps its question words.
-  const words = phrases.length > 0 ? terms(text) : queryTerms(text);
-  return words.length === 0 ? undefined : { lexical: { words, count, required: requiredTerms(phrases) } };
+function lexicalSide({ text, phrases = [] }: RetrievalQuery, count: number): Pick<Search, "lexical"> | undefined {
+  // A query with quotes is meant literally: its function words count like others.
+  const words = phrases.length > 0 ? termCounts(text) : queryTerms(text);
+  return words.size === 0 ? undefined : { lexical: { words, count, required: requiredTerms(phrases) } };
 }
 
-async function searchAll(parts: SearchingParts, search: SearchStatement, call: CallOptions): Promise<SearchResult> {
-  const found = await searchServers(parts, search, call);
-  const bestOf = (side: Side, { count } = { count: 0 }) =>
-    best(
-      found.map((each) => each[side]),
-      count,
-    );
-  return { dense: bestOf("dense", search.dense), lexical: bestOf("lexical", search.lexical) };
+async function searchAll(parts: SearchingParts, search: Search, call: CallOptions): Promise<SearchResult> {
+  const { dense, lexical, filter } = search;
+  // A cluster would carry out the sides of one statement one after the other, and send their results to all nodes in between.
+  if (parts.facts.isDistributed && dense && lexical) {
+    const sides = [{ dense }, { lexical }] satisfies Search[];
+    const [near, relevant] = await Promise.all(sides.map((side) => searchAll(parts, { ...side, filter }, call)));
+    return { dense: near!.dense, lexical: relevant!.lexical };
+  }
+  return readAsDistributed(parts, call, (session) => searchIn(session, parts, search));
+}
+
+/** Reads by statements that depend on whether the tables are distributed. */
+async function readAsDistributed<Result>(
+  { read, facts }: SearchingParts,
+  call: CallOptions,
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  const { isDistributed } = facts;
+  try {
+    return await read(work, call);
+  } catch (error) {
+    // Another process may have distributed the tables, which then take other statements.
+    if (!isUnsupported(error)) throw error;
+    await facts.refresh(call);
+    if (facts.isDistributed === isDistributed) throw error;
+    return read(work, call);
+  }
 }
 
 /**
- * Weighs words by how rare they are in the whole collection, so that ranks do not depend on the number of servers. Several
- * servers are asked for that first, or afterwards where what is remembered of them does not hold any more.
+ * Searches in one statement, but for what is remembered afterwards: how much a filter lets through, and on a cluster how many
+ * chunks have a word. Words are counted again there where somebody has written since.
  */
-async function searchServers(
-  { shards, counts }: SearchingParts,
-  { lexical, ...search }: SearchStatement,
-  call: CallOptions,
-): Promise<readonly ServerResult[]> {
-  const searched = (statistics?: WordStatistics, ofOne?: WordCounts) => {
-    const statement = { ...search, ...(lexical && { lexical: { ...lexical, statistics } }) };
-    return shards.answering((session) => searchServer(session, statement, ofOne), call);
-  };
-  if (!lexical || shards.count === 1) return searched(undefined, counts);
-  const remembered = counts?.statistics(lexical.words);
-  const found = remembered && (await searched(remembered));
-  if (found && statesOf(found) === remembered.written) return found;
-  const statistics = addedUp(await shards.answering((session) => wordStatistics(session, lexical.words), call));
-  counts?.rememberStatistics(statistics);
-  return searched(statistics);
-}
-
-function inOrderOfBytes(one: { readonly uri: string }, other: { readonly uri: string }): number {
-  return Buffer.compare(Buffer.from(one.uri), Buffer.from(other.uri));
-}
-
-/** The best of all servers; a chunk that is just being moved comes from two. */
-function best(found: readonly (readonly Scored[])[], count: number): readonly Scored[] {
-  if (found.length === 1) return found[0]!;
-  const distinct = [...new Map(found.flat().map((each) => [each.id, each])).values()];
-  return distinct.toSorted((one, other) => other.score - one.score || (one.id < other.id ? -1 : 1)).slice(0, count);
+async function searchIn(
+  session: Session,
+  { facts, counts, sizes }: SearchingParts,
+  search: Search,
+): Promise<SearchResult> {
+  const { dense, lexical, filter } = search;
+  const { isDistributed } = facts;
+  const count = Math.max(dense?.count ?? 0, lexical?.count ?? 0);
+  const use = { count, isDistributed, maxCompared };
+  const matching = filter && { filter, areFew: await sizes.areFew(session, { ...use, filter }) };
+  const sides = { ...(dense && { dense }), ...(lexical && { lexical }), matching };
+  if (!lexical || !isDistributed) return searchOnce(session, sides, counts);
+  const words = [...lexical.words.keys(), ...lexical.required];
+  // The tables may have been distributed just now, for a search of both sides.
+  const near = dense ? (await searchOnce(session, { dense, matching })).dense : [];
+  const searchBy = async (statistics: CollectionStatistics) => ({
+    ...(await searchOnce(session, { lexical: { ...lexical, statistics }, matching })),
+    dense: near,
+  });
+  const remembered = counts?.statistics(words);
+  const found = remembered && (await searchBy(remembered));
+  if (found && (await writtenNow(session)) === remembered.written) return found;
+  const statistics = await wordStatistics(session, words);
+  counts?.remember(statistics);
+  return searchBy(statistics);
 }

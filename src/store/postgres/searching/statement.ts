@@ -1,7 +1,6 @@
-import type { Filter } from "../../../core/filter.js";
 import type { Session } from "../connection/server.js";
 import { Parameters } from "../filters/filter-sql.js";
-import { matchingDocuments, maxCompared } from "./matching-documents.js";
+import type { MatchingDocuments } from "./matching-documents.js";
 import { mostRelevantSql, type LexicalSearch } from "./most-relevant.js";
 import { type DenseSearch, nearestSql } from "./nearest.js";
 import type { WordCounts } from "./word-statistics.js";
@@ -12,65 +11,63 @@ export interface Scored {
   readonly score: number;
 }
 
-/** By vector, by words, or by both in one statement. */
+/** One statement that searches by vector, by words, or by both. */
 export interface SearchStatement {
   readonly dense?: DenseSearch;
   readonly lexical?: LexicalSearch;
-  readonly filter?: Filter | undefined;
-  /** No more chunks of matching documents than this are all compared. Default: 10,000. */
-  readonly maxCompared?: number;
+  readonly matching?: MatchingDocuments | undefined;
 }
 
 export type Side = "dense" | "lexical";
 
-/** What each side found, best first. */
+/** Results of each side, best first. */
 export type SearchResult = Readonly<Record<Side, readonly Scored[]>>;
 
-/** The result of one server, and the state of its tables where it was searched by words. */
-export type ServerResult = SearchResult & { readonly written: string | undefined };
-
 /**
- * Searches one server, in one round trip.
+ * Runs one statement. Where the graph did not reach as many chunks as were wanted, a second one compares all: then they are so
+ * few that it is quick, or it is rare enough.
  *
- * @param counts of the words of this server, which are used and brought up to date. Default: all are counted anew.
+ * @param counts of words, which are used and brought up to date. Default: all are counted anew.
+ * @returns also the state of the tables that were searched by words.
  */
-export async function searchServer(
+export async function searchOnce(
   session: Session,
   statement: SearchStatement,
   counts?: WordCounts,
-): Promise<ServerResult> {
-  const { lexical, filter } = statement;
+): Promise<SearchResult & { readonly written: string | undefined }> {
+  const { dense, lexical, matching } = statement;
   const remembering = { ...statement, ...(lexical && { lexical: { ...lexical, remembered: counts?.latest } }) };
   const rows = await session.query<Scored & { readonly side: Side | "counted" | "written" }>(
     ...searchSql(remembering),
     // The plan of a filter depends on how much it lets through.
-    { prepared: !filter },
+    { prepared: !matching },
   );
-  const found = (wanted: Side) => rows.filter(({ side }) => side === wanted);
   const written = rows.find(({ side }) => side === "written")?.id;
   if (counts && written !== undefined) {
     const counted = rows.flatMap(({ side, id, score }) => (side === "counted" ? [[id, score] as const] : []));
     counts.remember({ written, chunksWith: new Map(counted) });
   }
-  return { dense: found("dense"), lexical: found("lexical"), written };
+  const near = rows.flatMap(({ side, id, score }) => (side === "dense" ? [{ id, score: -score }] : []));
+  const isShort = dense && !dense.exact && !matching?.areFew && near.length < dense.count;
+  return {
+    dense: isShort
+      ? (await searchOnce(session, { dense: { ...dense, exact: true }, matching })).dense
+      : near.toSorted(bestFirst),
+    lexical: rows.filter(({ side }) => side === "lexical").toSorted(bestFirst),
+    written,
+  };
 }
 
-export function searchSql({
-  dense,
-  lexical,
-  filter,
-  maxCompared: most = maxCompared,
-}: SearchStatement): [text: string, values: unknown[]] {
+function bestFirst(one: Scored, other: Scored): number {
+  return other.score - one.score || Buffer.compare(Buffer.from(one.id), Buffer.from(other.id));
+}
+
+export function searchSql({ dense, lexical, matching }: SearchStatement): [text: string, values: unknown[]] {
   const parameters = new Parameters();
-  const count = Math.max(dense?.count ?? 0, lexical?.count ?? 0);
-  const matching = filter && matchingDocuments(filter, { maxCompared: most, count }, parameters);
   const sides = [
-    ...(dense ? [`SELECT 'dense' AS side, * FROM (${nearestSql(dense, matching, parameters)}) AS dense`] : []),
-    ...(lexical ? [`SELECT * FROM (${mostRelevantSql(lexical, matching, parameters)}) AS lexical`] : []),
+    ...(dense ? [nearestSql(dense, matching, parameters)] : []),
+    ...(lexical ? [mostRelevantSql(lexical, matching, parameters)] : []),
   ];
-  return [
-    `${matching ? `WITH ${matching.sql}` : ""}
-     SELECT side, id, score FROM (${sides.join(" UNION ALL ")}) AS found ORDER BY side, score DESC, id COLLATE "C"`,
-    parameters.values,
-  ];
+  const text = sides.length === 1 ? sides[0]! : sides.map((side) => `(${side})`).join(" UNION ALL ");
+  return [text, parameters.values];
 }

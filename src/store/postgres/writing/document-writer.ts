@@ -6,25 +6,24 @@ import { storeWrite } from "../../call-options.js";
 import { checkVector } from "../../database/vectors.js";
 import { TaskQueue } from "../../derived/scheduling.js";
 import { encodeWrite } from "../../writer/write-message.js";
-import { columnText } from "../columns/column-text.js";
 import { type PreparedDocument, prepareDocument } from "../columns/stored-document.js";
 import type { Session, Work } from "../connection/server.js";
+import type { StoreConnection } from "../connection/store-connection.js";
 import type { ResolvedPostgresOptions } from "../options.js";
 import { createGraph, maxIndexedDimension } from "../schema.js";
 import { totalChunks } from "../searching/word-statistics.js";
-import type { Shards } from "../sharding/shards.js";
 import type { StoreFacts } from "../store-facts.js";
-import { deleteDocuments, insertVectors, storedVectors, writeDocuments, writeNotes } from "./writing.js";
+import { deleteDocuments, insertVectors, writeDocuments, writeNotes } from "./writing.js";
 
 export interface DocumentWriterParts {
-  readonly shards: Shards;
+  readonly connection: StoreConnection;
   readonly facts: StoreFacts;
   /** Length of the vectors, if the embedder knows it. */
   readonly dimension: number | undefined;
   readonly options: ResolvedPostgresOptions;
 }
 
-/** Writes and deletes documents, each on the server that has its part, in one transaction on each. */
+/** Writes and deletes documents, each write in one transaction. */
 export class DocumentWriter {
   readonly #parts: DocumentWriterParts;
   /** Writes follow one another: a document may rely on vectors that the write before it brings. */
@@ -53,38 +52,27 @@ export class DocumentWriter {
     also: (session: Session, written: readonly WrittenDocument[]) => Promise<void>,
   ): Promise<readonly WrittenDocument[]> {
     const write = resolve("write", storeWrite, given) as StoreWrite;
-    const { shards, facts, dimension: known, options } = this.#parts;
+    const { connection, facts, dimension: known, options } = this.#parts;
     for (const { document } of write.documents ?? []) checkDetails(options.metadata, document);
-    shards.refuseClosed();
+    connection.refuseClosed();
     // Checks everything; the copy that it makes for another thread is not needed here.
     const { dimension } = await encodeWrite(write, facts.dimension ?? known);
     if (dimension !== undefined && facts.dimension === undefined) await facts.setDimension(dimension);
     const vectors = new Map(write.vectors);
     for (const vector of vectors.values()) checkVector(vector, facts.dimension!, "a text");
-    const documents = (write.documents ?? []).map(prepareDocument);
-    const uris = [...documents.map(({ document }) => document.uri), ...(write.notes?.keys() ?? [])];
-    const written = await shards.transaction([...uris, ...vectors.keys()], async (first, sessionOf) => {
-      const meta = await facts.write(first, write);
+    const documents = (write.documents ?? []).map((each) => prepareDocument(each, facts.secured));
+    const written = await connection.transaction(async (session) => {
+      const meta = await facts.write(session, write);
+      const embedding = await this.#embeddings(session, documents, vectors);
       const outcomes = new Map<PreparedDocument, WrittenDocument>();
-      const used = new Set<string>();
-      for (const [session, some] of grouped(documents, ({ document }) => sessionOf(document.uri))) {
-        const embedding = await this.#embeddings(session, some, vectors);
-        for (const { chunks } of some) for (const { vector } of chunks) used.add(vector);
-        // A uri that comes twice is written twice, so that the last one stays.
-        for (const different of withoutRepeats(some, ({ document }) => document.uri)) {
-          const done = await writeDocuments(session, different, embedding);
-          for (const [at, outcome] of done.entries()) outcomes.set(different[at]!, outcome);
-        }
+      // A uri that comes twice is written twice, so that the last one stays.
+      for (const different of withoutRepeats(documents, ({ document }) => document.uri)) {
+        const done = await writeDocuments(session, different, embedding);
+        for (const [at, outcome] of done.entries()) outcomes.set(different[at]!, outcome);
       }
-      const unused = [...vectors].filter(([key]) => !used.has(columnText(key)));
-      for (const [session, some] of grouped(unused, ([key]) => sessionOf(key))) {
-        await insertVectors(session, new Map(some));
-      }
-      for (const [session, some] of grouped([...(write.notes ?? [])], ([uri]) => sessionOf(uri))) {
-        await writeNotes(session, new Map(some));
-      }
-      const all = documents.map((each) => outcomes.get(each)!);
-      await also(first, all);
+      const all = documents.map((currentDocument) => outcomes.get(currentDocument)!);
+      await writeNotes(session, write.notes ?? new Map());
+      await also(session, all);
       return { outcomes: all, meta };
     });
     if (written.meta) facts.adopt(written.meta);
@@ -96,50 +84,32 @@ export class DocumentWriter {
   }
 
   delete(uris: readonly string[]): Promise<{ readonly documents: number; readonly chunks: number }> {
-    const deleting = () =>
-      this.#parts.shards.transaction(uris, async (_, sessionOf) => {
-        let [documents, chunks] = [0, 0];
-        for (const [session, some] of grouped(uris, sessionOf)) {
-          const gone = await deleteDocuments(session, some);
-          documents += gone.documents;
-          chunks += gone.chunks;
-        }
-        return { documents, chunks };
-      });
-    return this.#writes.run(deleting);
+    const { connection } = this.#parts;
+    return this.#writes.run(() => connection.transaction((session) => deleteDocuments(session, uris)));
   }
 
-  /** The vectors of these documents' chunks, all of which are then on the session's server. */
+  /** Keeps the vectors that were sent. Returns those of the documents' chunks, as they are stored. */
   async #embeddings(
     session: Session,
     documents: readonly PreparedDocument[],
     sent: ReadonlyMap<string, Float32Array>,
   ): Promise<(key: string) => Float32Array> {
-    const { shards } = this.#parts;
     const keys = [...new Set(documents.flatMap(({ chunks }) => chunks.map(({ vector }) => vector)))];
-    const given = (some: readonly string[], from: ReadonlyMap<string, Float32Array>) =>
-      new Map(some.flatMap((key) => (from.has(key) ? [[key, from.get(key)!] as const] : [])));
-    const { fresh, stored } = await insertVectors(session, given(keys, sent), keys);
-    const absent = keys.filter((key) => !fresh.has(key) && !stored.has(key));
-    if (absent.length > 0 && shards.count > 1) {
-      const found = await shards.each((other) => storedVectors(other, absent));
-      const elsewhere = new Map(found.flatMap((vectors) => [...vectors]));
-      await insertVectors(session, elsewhere);
-      for (const [key, vector] of elsewhere) stored.set(key, vector);
-    }
+    if (keys.length === 0 && sent.size === 0) return () => new Float32Array();
+    const { stored } = await insertVectors(session, sent, keys);
     const embedding = (key: string) => stored.get(key) ?? sent.get(key)!;
     for (const { document, chunks } of documents) {
       const missing = chunks.find(({ vector }) => !embedding(vector));
-      if (missing) throw withoutVector(document.uri, missing.start, shards.first.location);
+      if (missing) throw withoutVector(document.uri, missing.start, this.#parts.connection.server.location);
     }
     return embedding;
   }
 
-  /** Makes the graphs that wait for the end of a load, until the signal aborts. */
+  /** Makes the graph that waits for the end of a load, until the signal aborts. */
   async finish(signal?: AbortSignal): Promise<void> {
     clearTimeout(this.#pause);
     const make = async () => {
-      if (this.#isDue && !signal?.aborted) await this.#makeGraphs(signal);
+      if (this.#isDue && !signal?.aborted) await this.#makeGraph(signal);
     };
     if (this.#isDue) await this.#writes.run(() => this.#warnOfFailure(make, signal));
   }
@@ -154,41 +124,41 @@ export class DocumentWriter {
     }
   }
 
-  /** Makes the graph of each server once it is worth it, or sees to it that this is done at the end of the load. */
+  /** Makes the graph once it is worth it, or sees to it that this is done at the end of the load. */
   async #prepareGraph(writtenChunks: number): Promise<void> {
-    const { shards, facts, options } = this.#parts;
+    const { connection, facts, options } = this.#parts;
     const { index, flatBelow } = options;
     const { dimension, precision } = facts;
     if (this.#hasGraph || index === "flat" || dimension === undefined) return;
     if (dimension > maxIndexedDimension[precision]) return;
-    if (index === "hnsw") return this.#makeGraphs();
+    if (index === "hnsw") return this.#makeGraph();
     clearTimeout(this.#pause);
     this.#chunksBeforeCount -= writtenChunks;
     if (this.#chunksBeforeCount <= 0) {
-      const most = Math.max(...(await shards.onEach((server) => server.read(totalChunks))));
-      this.#isDue = most >= flatBelow;
-      this.#chunksBeforeCount = this.#isDue ? flatBelow / 10 : Math.min(flatBelow / 10, flatBelow - most);
+      const chunks = await connection.read(totalChunks);
+      this.#isDue = chunks >= flatBelow;
+      this.#chunksBeforeCount = this.#isDue ? flatBelow / 10 : Math.min(flatBelow / 10, flatBelow - chunks);
       const deferrable = Math.min(maxDeferral * flatBelow, maxDeferredComponents / dimension);
-      if (this.#isDue && most >= deferrable) return this.#makeGraphs();
+      if (this.#isDue && chunks >= deferrable) return this.#makeGraph();
     }
     if (this.#isDue) this.#pause = setTimeout(() => void this.finish().catch(() => {}), pauseMs).unref();
   }
 
-  /** Others who write meanwhile wait for it. It is not repeated: it may be what the server has not enough memory for. */
-  async #makeGraphs(signal?: AbortSignal): Promise<void> {
-    const { shards, facts, options } = this.#parts;
+  /** Other writers wait for the graph meanwhile. It is not retried: the server may lack the memory for it. */
+  async #makeGraph(signal?: AbortSignal): Promise<void> {
+    const { connection, facts, options } = this.#parts;
     const { index, flatBelow } = options;
-    const made = await shards.onEach(async (server) => {
-      if (index === "auto" && (await server.read(totalChunks)) < flatBelow) return false;
-      const make: Work<void> = async (session) => {
-        await session.query("SET LOCAL statement_timeout = 0");
-        await createGraph(session, `"${options.schema}"`, facts.precision, facts.dimension!, options);
-      };
-      await server.transaction(make, { deadlineMs: Infinity, once: true, ...(signal && { signal }) });
-      return true;
-    });
+    if (index === "auto" && (await connection.read(totalChunks)) < flatBelow) {
+      this.#isDue = false;
+      return;
+    }
+    const make: Work<void> = async (session) => {
+      await session.query("SET LOCAL statement_timeout = 0");
+      await createGraph(session, `"${options.schema}"`, facts.precision, facts.dimension!, options);
+    };
+    await connection.transaction(make, { deadlineMs: Infinity, once: true, ...(signal && { signal }) });
     this.#isDue = false;
-    this.#hasGraph = made.every(Boolean);
+    this.#hasGraph = true;
   }
 }
 
@@ -201,7 +171,7 @@ const maxDeferral = 4;
 /** Other processes that write wait for the graph: for no more components of vectors than a slow machine links in their time limit. */
 const maxDeferredComponents = 2 ** 23;
 
-/** A load that has written nothing for so long has paused. */
+/** Time without writes after which a load counts as paused. */
 const pauseMs = 1000;
 
 function withoutVector(uri: string, start: number, path: string): StoreError {
@@ -222,10 +192,4 @@ function withoutRepeats<Item>(items: readonly Item[], nameOf: (item: Item) => st
     names.add(nameOf(item));
   }
   return lists;
-}
-
-function grouped<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
-  const groups = new Map<Key, Item[]>();
-  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
-  return groups;
 }

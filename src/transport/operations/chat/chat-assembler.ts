@@ -17,6 +17,8 @@ export interface ReplyHead {
   readonly headers: ResponseHeaders;
   /** The model that was asked for. */
   readonly model: string;
+  /** Number of choices that were asked for. */
+  readonly choices: number;
   /** Whether `<think>…</think>` in the text is reasoning. */
   readonly thinkTags: boolean;
 }
@@ -27,7 +29,7 @@ type Chunk = z.output<typeof ChatChunk>;
 export class ChatAssembler {
   readonly #head: ReplyHead;
   readonly #requestId;
-  /** By their number; the first is 0. */
+  /** Choices by index, from 0. */
   readonly #choices = new Map<number, ChoiceAssembler>();
   #id = "";
   #model = "";
@@ -49,7 +51,7 @@ export class ChatAssembler {
     return this.#choices.get(0)?.text ?? "";
   }
 
-  /** Whether `[DONE]` was read: everything after it is ignored. */
+  /** Whether `[DONE]` was read; anything after it is ignored. */
   get done(): boolean {
     return this.#done;
   }
@@ -77,7 +79,16 @@ export class ChatAssembler {
     const events: ChatStreamEvent[] = [];
     const ordered = choices.toSorted((one, other) => (one.index ?? 0) - (other.index ?? 0));
     this.#add(
-      { ...reply, choices: ordered.map(({ message, ...rest }, index) => ({ ...rest, index, delta: message })) },
+      {
+        ...reply,
+        choices: ordered.map(({ message, finish_reason: finish, ...rest }, index) => ({
+          ...rest,
+          index,
+          delta: message,
+          // Nothing of a whole reply can be missing.
+          finish_reason: finish ?? "stop",
+        })),
+      },
       raw,
       events,
     );
@@ -89,7 +100,12 @@ export class ChatAssembler {
   end(cause?: unknown): readonly ChatStreamEvent[] {
     const choices = [...this.#choices].toSorted(([one], [other]) => one - other).map(([, choice]) => choice);
     const [first] = choices;
-    if (!this.#done && !(first && choices.every(({ finish }) => finish !== undefined))) {
+    // An unrequested choice does not delay the end, if the service says that it is done.
+    const isFinished = choices.every(
+      ({ finish }, place) => finish !== undefined || (this.#done && place >= this.#head.choices),
+    );
+    // Gateways write [DONE] also when the service behind them broke off.
+    if (!(first ? isFinished : this.#done)) {
       throw this.#broken("truncated", "the stream ended before it said that it was finished", cause);
     }
     if (!first) throw this.#said ? this.#errorOf(this.#said) : badReply("the reply has no choice", this.#partial({}));
@@ -162,7 +178,7 @@ export class ChatAssembler {
 
 /** Recognises the shapes in which services report an error in the middle of a stream. */
 function isError(chunk: unknown): boolean {
-  if (!isRecord(chunk)) return typeof chunk === "string";
+  if (!isRecord(chunk)) return typeof chunk === "string" || errorIn(chunk) !== undefined;
   const { error, object, code, message, choices } = chunk;
   if (!isNothing(error) || object === "error") return true;
   return choices === undefined && typeof message === "string" && !isNothing(code);
@@ -186,8 +202,8 @@ function isPlainChoice(choice: unknown): boolean {
   const { index, delta, finish_reason } = choice;
   if (!isText(finish_reason) || !isRecord(delta)) return false;
   if (!isNothing(index) && !(Number.isSafeInteger(index) && (index as number) >= 0)) return false;
-  const { role, content, reasoning_content, reasoning, tool_calls } = delta;
-  const isWritten = isText(content) && isText(reasoning_content) && isNothing(reasoning);
+  const { role, content, reasoning_content, reasoning, refusal, tool_calls } = delta;
+  const isWritten = isText(content) && isText(reasoning_content) && isText(refusal) && isNothing(reasoning);
   return isText(role) && isWritten && isNothing(tool_calls);
 }
 

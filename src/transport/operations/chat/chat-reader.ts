@@ -6,7 +6,7 @@ import type { TransportSettings } from "../../options.js";
 import type { ChatStreamEvent } from "../chat-result.js";
 import { parseReply } from "../json-call.js";
 import { ChatAssembler } from "./chat-assembler.js";
-import { EventStreamReader } from "./event-stream.js";
+import { EventStreamReader } from "./event-stream-reader.js";
 import { IdleWatch } from "./idle-watch.js";
 
 /** Time to wait after `[DONE]` for the end of the body: with it the connection can be used again. */
@@ -22,13 +22,17 @@ export class ChatReader {
   readonly #stream = new EventStreamReader();
   readonly #watch: IdleWatch;
   #state: "begin" | "open" | "ended" | "over" = "begin";
-  /** Found after events of the same piece, which go first. */
+  /** Failure found after events of the same piece; the events are returned first. */
   #failure: { readonly thrown: unknown } | undefined;
 
-  constructor(exchange: Exchange, model: string, settings: TransportSettings) {
+  constructor(
+    exchange: Exchange,
+    { model, n: choices = 1 }: { readonly model: string; readonly n?: number | undefined },
+    settings: TransportSettings,
+  ) {
     const { status, headers } = exchange;
     this.#exchange = exchange;
-    this.#assembler = new ChatAssembler({ status, headers, model, thinkTags: settings.thinkTags });
+    this.#assembler = new ChatAssembler({ status, headers, model, choices, thinkTags: settings.thinkTags });
     this.#watch = new IdleWatch(settings, (why) => exchange.cut(why));
   }
 

@@ -9,10 +9,11 @@ export type ChunkChoice = NonNullable<z.output<typeof ChatChunk>["choices"]>[num
 
 /** Puts one choice of a reply together from its deltas, and reports what each adds. */
 export class ChoiceAssembler {
-  /** As the service wrote it; `undefined` while the choice goes on. */
+  /** Finish reason as the service wrote it; `undefined` while the choice goes on. */
   finish: string | undefined;
   text = "";
   #reasoning = "";
+  #refusal = "";
   readonly #tools = new ToolCallAssembler();
   readonly #thinking: ThinkTagSplitter | undefined;
   /** The events of the first choice are those of a reply that has only one. */
@@ -24,11 +25,15 @@ export class ChoiceAssembler {
   }
 
   take({ delta, finish_reason: finish }: ChunkChoice, events: ChatStreamEvent[]): void {
-    const { reasoning_content: reasoning, content, tool_calls: calls } = delta ?? {};
+    const { reasoning_content: reasoning, content, refusal, tool_calls: calls } = delta ?? {};
     if (reasoning) this.#say({ reasoning, text: "" }, events);
     if (content) this.#say(this.#thinking?.push(content) ?? { reasoning: "", text: content }, events);
-    for (const call of calls ?? []) {
-      events.push({ type: "tool-call-delta", ...this.#tools.take(call), ...this.#mark });
+    if (refusal) {
+      this.#refusal += refusal;
+      this.#say({ reasoning: "", text: refusal }, events);
+    }
+    for (const added of this.#tools.take(calls ?? [])) {
+      events.push({ type: "tool-call-delta", ...added, ...this.#mark });
     }
     if (finish) this.finish = finish;
   }
@@ -38,12 +43,10 @@ export class ChoiceAssembler {
     if (this.#thinking) this.#say(this.#thinking.end(), events);
     const toolCalls = this.#tools.calls();
     for (const call of toolCalls) events.push({ type: "tool-call", ...call, ...this.#mark });
-    return {
-      text: this.text,
-      reasoning: this.#reasoning,
-      toolCalls,
-      finishReason: chatShape.finishReason(this.finish, toolCalls.length > 0),
-    };
+    const said = { text: this.text, reasoning: this.#reasoning, toolCalls };
+    // OpenAI ends a refusal with `stop`, as it does an answer.
+    if (this.#refusal !== "") return { ...said, finishReason: "content-filter", refusal: this.#refusal };
+    return { ...said, finishReason: chatShape.finishReason(this.finish, toolCalls.length > 0) };
   }
 
   #say({ reasoning, text }: Split, events: ChatStreamEvent[]): void {

@@ -28,7 +28,7 @@ export class IdleWatch {
     if (this.#timer === undefined) this.#check();
   }
 
-  /** Bytes came, with or without a payload. */
+  /** Notes that bytes came, with or without a payload. */
   arrived(hasPayload: boolean): void {
     if (hasPayload) this.#waitedMs = 0;
     else if (this.#waitingSince !== undefined) this.#waitedMs += performance.now() - this.#waitingSince;

@@ -11,7 +11,7 @@ import { AllowedLabels, labelBits } from "../../../../src/store/derived/allowed-
 import { seededRandom } from "../../../support/seeded-random.js";
 import { temporaryFolder } from "../../temporary-folder.js";
 
-/** As a store builds a graph by default. */
+/** The defaults with which a store builds a graph. */
 const parameters = { m: 16, efConstruction: 64, ef: 100 };
 
 /** Evenly distributed vectors, which are the hardest to find by a graph. */

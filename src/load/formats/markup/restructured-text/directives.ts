@@ -1,7 +1,7 @@
-import { elementNode, elementsOf, isText, textNode, type HtmlElement, type HtmlNode } from "../../html/tree.js";
+import { elementNode, elementsOf, isText, textNode, type HtmlElement, type HtmlNode } from "../../element-tree.js";
 import { codeBlock, dedented, isBlank, type SourceLine } from "../source-lines.js";
 
-/** What a directive needs of the reader of the blocks around it. */
+/** The surrounding block reader, as far as directives use it. */
 interface Reader {
   readonly blocks: (lines: readonly SourceLine[], depth: number) => HtmlNode[];
   readonly inline: (lines: readonly SourceLine[]) => HtmlNode[];
@@ -75,18 +75,18 @@ function directiveIn(first: SourceLine, rest: readonly SourceLine[]): Directive 
   const found = /^\.\. ([A-Za-z][\w:.+-]{0,80}) ?::(?: +(.*))?$/.exec(first.text);
   if (!found) return undefined;
   const args = found[2] ? [{ text: found[2], line: first.line }] : [];
-  let at = 0;
-  while (!isBlank(rest[at]) && !isOption(rest[at]!)) args.push(rest[at++]!);
+  let offset = 0;
+  while (!isBlank(rest[offset]) && !isOption(rest[offset]!)) args.push(rest[offset++]!);
   const options = new Map<string, string>();
-  for (; !isBlank(rest[at]) && (isOption(rest[at]!) || options.size > 0); at++) {
-    const option = /^:([\w-]+):\s*(.*)$/.exec(rest[at]!.text);
+  for (; !isBlank(rest[offset]) && (isOption(rest[offset]!) || options.size > 0); offset++) {
+    const option = /^:([\w-]+):\s*(.*)$/.exec(rest[offset]!.text);
     if (option) options.set(option[1]!, option[2]!);
   }
-  return { name: found[1]!.toLowerCase(), args, options, content: rest.slice(at), line: first.line };
+  return { name: found[1]!.toLowerCase(), args, options, content: rest.slice(offset), line: first.line };
 }
 
-function isOption({ text: each }: SourceLine): boolean {
-  return /^:[\w-]+:(?:\s|$)/.test(each);
+function isOption({ text: line }: SourceLine): boolean {
+  return /^:[\w-]+:(?:\s|$)/.test(line);
 }
 
 function nodesOf(directive: Directive, reader: Reader, depth: number): HtmlNode[] {
@@ -97,7 +97,7 @@ function nodesOf(directive: Directive, reader: Reader, depth: number): HtmlNode[
   if (code.has(name)) {
     const isMath = name === "math";
     const shown = isMath || name === "parsed-literal" ? [...args, ...content] : content;
-    const body = dedented(shown.filter((each, index) => index > 0 || !isBlank(each)));
+    const body = dedented(shown.filter((shownLine, index) => index > 0 || !isBlank(shownLine)));
     const language = isMath ? "math" : (args[0]?.text ?? "").replace(/[^\w+#.-].*/, "");
     return [...(caption ? [plain(caption)] : []), ...(body.length > 0 ? [codeBlock(body, language)] : [])];
   }
@@ -136,12 +136,12 @@ function nodesOf(directive: Directive, reader: Reader, depth: number): HtmlNode[
       name,
     );
   if (!isObject) return [elementNode("p", reader.inline(args), {}, line), ...reader.blocks(content, depth)];
-  const terms = args.map((each) =>
+  const terms = args.map((arg) =>
     elementNode(
       "dt",
-      [elementNode("code", [textNode(each.text.replace(/\\$/, ""), each.line)], {}, each.line)],
+      [elementNode("code", [textNode(arg.text.replace(/\\$/, ""), arg.line)], {}, arg.line)],
       {},
-      each.line,
+      arg.line,
     ),
   );
   return [elementNode("dl", [...terms, elementNode("dd", reader.blocks(content, depth), {}, line)], {}, line)];
@@ -163,14 +163,14 @@ function asTable(node: HtmlNode): HtmlNode {
 
 function csvTable({ options, content, line }: Directive, reader: Reader): HtmlElement {
   const head = options.get("header");
-  const rows = [...(head ? [{ text: head, line }] : []), ...content.filter((each) => !isBlank(each))];
+  const rows = [...(head ? [{ text: head, line }] : []), ...content.filter((contentLine) => !isBlank(contentLine))];
   return elementNode(
     "table",
     rows.map((row) =>
       elementNode(
         "tr",
-        fieldsOf(row.text).map((each) =>
-          elementNode("td", reader.inline([{ text: each, line: row.line }]), {}, row.line),
+        fieldsOf(row.text).map((fieldText) =>
+          elementNode("td", reader.inline([{ text: fieldText, line: row.line }]), {}, row.line),
         ),
         {},
         row.line,

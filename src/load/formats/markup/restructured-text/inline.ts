@@ -1,4 +1,4 @@
-import { elementNode, textNode, type HtmlNode } from "../../html/tree.js";
+import { elementNode, textNode, type HtmlNode } from "../../element-tree.js";
 
 /** Roles whose text is a name in a program. */
 const codeRoles =
@@ -35,10 +35,10 @@ class Ends {
   /** The index of the mark that ends a text which starts at `from`, or -1. */
   of(mark: string, from: number): number {
     if (this.#missing.has(mark)) return -1;
-    for (let at = this.#text.indexOf(mark, from + 1); at >= 0; at = this.#text.indexOf(mark, at + 1)) {
-      const [before, after] = [this.#text[at - 1]!, this.#text[at + mark.length] ?? " "];
+    for (let offset = this.#text.indexOf(mark, from + 1); offset >= 0; offset = this.#text.indexOf(mark, offset + 1)) {
+      const [before, after] = [this.#text[offset - 1]!, this.#text[offset + mark.length] ?? " "];
       if (/\s/.test(before) || (before === "\\" && mark !== "``") || /[\p{L}\p{N}]/u.test(after)) continue;
-      return at;
+      return offset;
     }
     this.#missing.add(mark);
     return -1;
@@ -53,14 +53,14 @@ class Ends {
 export function inlineNodes(words: string, line: number, substitutions: ReadonlyMap<string, string>): HtmlNode[] {
   const nodes: HtmlNode[] = [];
   const ends = new Ends(words);
-  let at = 0;
+  let offset = 0;
   let lineNow = line;
   const advance = (to: number) => {
-    for (let end = words.indexOf("\n", at); end >= 0 && end < to; end = words.indexOf("\n", end + 1)) lineNow++;
-    at = to;
+    for (let end = words.indexOf("\n", offset); end >= 0 && end < to; end = words.indexOf("\n", end + 1)) lineNow++;
+    offset = to;
   };
   const plain = (to: number) => {
-    if (to > at) nodes.push(textNode(words.slice(at, to), lineNow));
+    if (to > offset) nodes.push(textNode(words.slice(offset, to), lineNow));
     advance(to);
   };
   const put = (node: HtmlNode | undefined, to: number) => {

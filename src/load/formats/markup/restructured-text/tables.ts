@@ -1,4 +1,4 @@
-import { elementNode, type HtmlElement, type HtmlNode } from "../../html/tree.js";
+import { elementNode, type HtmlElement, type HtmlNode } from "../../element-tree.js";
 import { isBlank, type SourceLine } from "../source-lines.js";
 
 /** Renders the lines of a cell. */
@@ -60,7 +60,7 @@ function bordersOf(lines: readonly SourceLine[]): readonly number[] {
   const corners = new Set<number>();
   for (const { text } of lines) {
     if (!/^\+[-=+]+\+$/.test(text)) continue;
-    for (let at = text.indexOf("+"); at >= 0; at = text.indexOf("+", at + 1)) corners.add(at);
+    for (let offset = text.indexOf("+"); offset >= 0; offset = text.indexOf("+", offset + 1)) corners.add(offset);
   }
   return [...corners].toSorted((one, other) => one - other).slice(0, maxCorners);
 }
@@ -70,12 +70,12 @@ function isBorder(text: string, from: number, to: number): boolean {
 }
 
 function cellsIn(text: string, columns: readonly number[]): { from: number; to: number }[] {
-  const bars = columns.filter((at) => text[at] === "|" || text[at] === "+");
+  const bars = columns.filter((position) => text[position] === "|" || text[position] === "+");
   return bars.slice(1).map((to, index) => ({ from: bars[index]! + 1, to }));
 }
 
 function spanOf({ from, to }: GridCell, columns: readonly number[]): number {
-  return columns.filter((at) => at >= from && at <= to).length || 1;
+  return columns.filter((index) => index >= from && index <= to).length || 1;
 }
 
 function trimmed(lines: readonly SourceLine[]): SourceLine[] {
@@ -92,11 +92,11 @@ const simpleBorder = /^=+(?: +=+)+$/;
 export function endOfSimple(lines: readonly SourceLine[], from: number): number {
   if (!simpleBorder.test(lines[from]!.text)) return from;
   const borders: number[] = [];
-  for (let at = from + 1; at < lines.length; at++) {
-    if (!simpleBorder.test(lines[at]!.text)) continue;
-    borders.push(at);
+  for (let index = from + 1; index < lines.length; index++) {
+    if (!simpleBorder.test(lines[index]!.text)) continue;
+    borders.push(index);
     // The border below the head is followed by rows.
-    if (borders.length === 2 || isBlank(lines[at + 1])) return at + 1;
+    if (borders.length === 2 || isBlank(lines[index + 1])) return index + 1;
   }
   return from;
 }

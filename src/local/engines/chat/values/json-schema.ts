@@ -64,7 +64,7 @@ export function validator(schema: Schema): (value: unknown) => boolean {
   const { pattern } = schema;
   const keywords = Object.entries(schema).filter(([keyword]) => leafKeywords.includes(keyword));
   const bounds: Record<string, unknown> = { minLength: 1, maxLength: 2000, ...Object.fromEntries(keywords) };
-  // Where a format is named, the pattern says the same.
+  // The pattern repeats a named format.
   if (schema["format"] !== undefined) delete bounds["pattern"];
   else if (typeof pattern === "string") {
     if (pattern.length > maxMatchedLength || repeatsRepetition.test(pattern)) return () => false;

@@ -19,7 +19,7 @@ export interface Room {
 }
 
 interface Making {
-  /** Where `#/…` references begin. */
+  /** Root schema, at which `#/…` references begin. */
   readonly root: Schema;
   readonly room: Room;
 }
@@ -71,8 +71,8 @@ const maxItems = 1000;
 function neutralList({ prefixItems, items, minItems }: Schema, making: Making, depth: number): unknown {
   const places = Array.isArray(prefixItems) ? prefixItems : [];
   const length = Math.min(maxItems, Math.max(places.length, typeof minItems === "number" ? minItems : 0));
-  return Array.from({ length }, (_, at) => {
-    const item: unknown = places[at] ?? items;
+  return Array.from({ length }, (_, index) => {
+    const item: unknown = places[index] ?? items;
     return isRecord(item) ? valueWithin(item, making, depth + 1) : null;
   });
 }

@@ -1,7 +1,7 @@
 import { isRecord } from "../../../../core/json.js";
 import { terms } from "../../../../text/words/terms.js";
-import { plainText } from "../plain-text.js";
-import { minSimilarity, termSimilarity, plainForm } from "../question/word-forms.js";
+import { plainText } from "../../../../text/blocks/plain-text.js";
+import { minSimilarity, termSimilarity, plainForm } from "../word-forms.js";
 import { resolved, textOf, typeOf, validator, type Schema } from "./json-schema.js";
 import { maxValues, neutralValue, type Room } from "./neutral-value.js";
 import { enumeration, mentionOf, writtenDates, writtenNumbers, type Written } from "./written-values.js";
@@ -53,9 +53,9 @@ export function fillArguments(schema: Schema, question: string): Readonly<Record
 }
 
 interface Extraction {
-  /** Where `#/…` references begin. */
+  /** Root schema, at which `#/…` references begin. */
   readonly root: Schema;
-  /** Best first. */
+  /** Texts, best first. */
   readonly texts: readonly string[];
   /** When arguments of a tool are filled in. */
   readonly question?: string;
@@ -229,11 +229,11 @@ function nearest(found: readonly Candidate[], { wanted }: Extraction): unknown {
     const { text, start, end, rank, value } = candidate;
     let near = 0;
     for (const match of text.matchAll(/[\p{L}\p{N}]+/gu)) {
-      const at = match.index;
-      if (at >= start && at < end) continue;
+      const position = match.index;
+      if (position >= start && position < end) continue;
       const [word] = wordsOf(match[0]);
       if (word === undefined) continue;
-      const distance = at >= end ? at - end : start - at - match[0].length;
+      const distance = position >= end ? position - end : start - position - match[0].length;
       const similarity = Math.max(0, ...wanted.map((want) => termSimilarity(word, new Set([want]))));
       near += similarity >= minSimilarity ? similarity / (1 + Math.max(0, distance) / halfNear) : 0;
     }

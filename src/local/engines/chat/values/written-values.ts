@@ -67,7 +67,7 @@ export function writtenDates(text: string): readonly Written<string>[] {
     .toSorted((a, b) => a.start - b.start);
 }
 
-/** Where a text names an allowed value; `undefined` when it does not. */
+/** Place at which a text names an allowed value; `undefined` when it does not. */
 export function mentionOf<Value>(value: Value, text: string): Written<Value> | undefined {
   const written = String(value).replace(/[_-]/g, " ").trim().toLowerCase();
   const start = written === "" ? -1 : placeOf(text.toLowerCase().replace(/[_-]/g, " "), written);
@@ -77,10 +77,10 @@ export function mentionOf<Value>(value: Value, text: string): Written<Value> | u
 /** Where words stand in a text without being part of longer ones; endings may differ. */
 function placeOf(text: string, written: string): number {
   const stemmed = /[a-z]{5}$/.test(written) ? written.replace(/(?:e|y|s|ing|ed)$/, "") : written;
-  for (let at = text.indexOf(stemmed); at >= 0; at = text.indexOf(stemmed, at + 1)) {
-    const behind = text.slice(at + stemmed.length);
+  for (let offset = text.indexOf(stemmed); offset >= 0; offset = text.indexOf(stemmed, offset + 1)) {
+    const behind = text.slice(offset + stemmed.length);
     const ends = stemmed === written ? /^s?(?![a-z\d])/.test(behind) : /^[a-z]{0,3}(?![a-z\d])/.test(behind);
-    if (!/[a-z\d]$/.test(text.slice(0, at)) && ends) return at;
+    if (!/[a-z\d]$/.test(text.slice(0, offset)) && ends) return offset;
   }
   return -1;
 }

@@ -9,7 +9,7 @@ import type {
 } from "../../../api/wire.js";
 import type { Send } from "./http.js";
 
-/** Narrows a question to documents. */
+/** Limits a question to some documents. */
 export interface DocumentFilter {
   readonly uri: { readonly in: readonly string[] };
 }

@@ -20,8 +20,8 @@ export interface SendOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @param onSignedOut is called when the server wants a token. */
-export function createSend(base: string, onSignedOut: () => void): Send {
+/** @param onSignedOut is called when the server wants a token, with the address where people sign in, if there is one. */
+export function createSend(base: string, onSignedOut: (address: string | undefined) => void): Send {
   return async (method, path, { json, signal } = {}) => {
     const response = await fetch(new URL(path, base), {
       method,
@@ -33,7 +33,7 @@ export function createSend(base: string, onSignedOut: () => void): Send {
       throw new ApiError(0, { code: "offline", message: error.message });
     });
     if (response.ok) return response;
-    if (response.status === 401) onSignedOut();
+    if (response.status === 401) onSignedOut(response.headers.get("x-citewell-sign-in") ?? undefined);
     throw await refusal(response);
   };
 }
@@ -43,7 +43,7 @@ async function refusal(response: Response): Promise<ApiError> {
   return new ApiError(response.status, body?.error ?? { code: "http", message: `HTTP ${response.status}` });
 }
 
-/** What to show of anything that was thrown. */
+/** The failure to show for any thrown value. */
 export function failureOf(thrown: unknown): WireFailure {
   if (thrown instanceof ApiError) return thrown.failure;
   return { code: "page", message: thrown instanceof Error ? thrown.message : String(thrown) };

@@ -8,7 +8,7 @@ export interface IconButtonProps {
   readonly isLabelled?: boolean;
 }
 
-/** A quiet button with a drawing, named for everybody who does not see it. */
+/** A plain button with an icon, labelled for screen readers. */
 export function IconButton({ icon, label, onClick, isLabelled = false }: IconButtonProps) {
   return (
     <button

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-/** Puts the focus into an element as it appears, with the words of a field selected. */
+/** Focuses an element when it appears, and selects the text of a field. */
 export function useFocus<T extends HTMLElement>() {
   const element = useRef<T>(null);
   useLayoutEffect(() => {

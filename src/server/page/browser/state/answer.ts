@@ -5,9 +5,11 @@ import type {
   WireEvent,
   WireExchange,
   WireFailure,
+  WireNearest,
+  WireRemark,
 } from "../../../api/wire.js";
 
-/** A tool that the model called, and what came of it. */
+/** A tool that the model called, with its result. */
 export interface ToolStep {
   readonly id: string;
   readonly name: string;
@@ -16,7 +18,7 @@ export interface ToolStep {
   readonly output?: unknown;
 }
 
-/** An answer as far as it is known. */
+/** An answer, complete or under way. */
 export interface Answer {
   /** `waiting`: for the approval of calls. `missing`: the question has none, and none is being made. */
   readonly phase: "searching" | "writing" | "waiting" | "whole" | "stopped" | "failed" | "missing";
@@ -25,6 +27,8 @@ export interface Answer {
   readonly citations: readonly WireCitation[];
   /** Number of passages that the model is reading, until `considered` is known. */
   readonly passages: number;
+  /** The question as it was searched for, where words of it were corrected. */
+  readonly searchedFor?: string | undefined;
   readonly considered: readonly WireConsidered[];
   /** Whether `considered` is of a later search: the server does not keep what was looked at. */
   readonly isLookedAgain?: boolean;
@@ -32,6 +36,10 @@ export interface Answer {
   readonly steps: readonly ToolStep[];
   readonly waiting: readonly WireCall[];
   readonly warnings: readonly string[];
+  /** Places of the text that claim something without a citation that holds. */
+  readonly remarks: readonly WireRemark[];
+  /** Nearest matches of a question that was not answered. */
+  readonly nearest?: WireNearest | undefined;
   readonly answered: boolean;
   readonly failure?: WireFailure | undefined;
 }
@@ -46,6 +54,7 @@ const nothingYet: Answer = {
   steps: [],
   waiting: [],
   warnings: [],
+  remarks: [],
   answered: true,
 };
 
@@ -75,10 +84,13 @@ export function keptAnswer({ answer, waiting }: WireExchange): Answer {
     phase: answer.stopped ? "stopped" : "whole",
     text: answer.text,
     citations: answer.citations,
+    remarks: answer.remarks ?? [],
+    nearest: answer.nearest,
+    answered: answer.nearest === undefined,
   };
 }
 
-/** An answer whose waiting calls have been decided, so that it goes on. */
+/** An answer that continues, because its waiting calls have been decided. */
 export function resumedAnswer(answer: Answer): Answer {
   const known = new Set(answer.steps.map(({ id }) => id));
   const calls = answer.waiting.filter(({ id }) => !known.has(id));
@@ -94,9 +106,10 @@ export function failedAnswer(answer: Answer, failure: WireFailure): Answer {
 export function applyEvent(answer: Answer, event: WireEvent): Answer {
   switch (event.type) {
     case "conversation":
+    case "searching":
       return answer;
     case "retrieved":
-      return { ...answer, passages: event.passages.length };
+      return { ...answer, passages: event.passages.length, searchedFor: event.searchedFor };
     case "reasoning-delta":
       return { ...answer, reasoning: answer.reasoning + event.text };
     case "text-delta":
@@ -117,15 +130,18 @@ export function applyEvent(answer: Answer, event: WireEvent): Answer {
         output: event.error ?? event.output,
       });
     case "warning":
-      return { ...answer, warnings: [...answer.warnings, event.message] };
+      // The page says this one itself, in its own language.
+      return event.about === "claims" ? answer : { ...answer, warnings: [...answer.warnings, event.message] };
     case "finish": {
-      const { text, citations, considered, waiting, answered } = event;
+      const { text, citations, considered, remarks, nearest, waiting, answered } = event;
       return {
         ...answer,
         phase: waiting.length > 0 ? "waiting" : "whole",
         text,
         citations,
         considered,
+        remarks,
+        nearest,
         waiting,
         answered,
       };
@@ -135,7 +151,7 @@ export function applyEvent(answer: Answer, event: WireEvent): Answer {
     case "error":
       return failedAnswer(answer, event.error);
     default:
-      // A newer server may say more than this page knows.
+      // A newer server may send events that this page does not know.
       return answer;
   }
 }

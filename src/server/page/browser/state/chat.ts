@@ -8,7 +8,7 @@ import { Frames } from "./frames.js";
 import type { Router } from "./route.js";
 
 export interface Exchange {
-  /** Tells the exchanges of the page apart, also before the server has given them a position. */
+  /** Key of the exchange on the page, also before the server has given it a position. */
   readonly key: string;
   readonly question: string;
   readonly answer: Signal<Answer>;
@@ -18,7 +18,7 @@ export interface ChatOptions {
   readonly client: Client;
   readonly router: Router;
   readonly filter: () => DocumentFilter | undefined;
-  /** Called when a conversation was added or has got on. */
+  /** Called when a conversation was added or continued. */
   readonly onProgress: () => void;
 }
 
@@ -47,7 +47,7 @@ export function createChat({ client, router, filter, onProgress }: ChatOptions) 
     answer: signal(answer),
   });
 
-  /** Stops following; the server goes on with the answer. */
+  /** Stops following; the server continues the answer. */
   const leave = (): AbortSignal => {
     reader.abort();
     reader = new AbortController();
@@ -77,7 +77,7 @@ export function createChat({ client, router, filter, onProgress }: ChatOptions) 
     // An answer that went on after an approval adds to what was there; any other begins anew.
     const kept = last.value.answer.value;
     const base = kept.phase === "waiting" ? resumedAnswer(kept) : beginAnswer();
-    await run(last.value, base, (each) => client.events(wanted, undefined, each));
+    await run(last.value, base, (event) => client.events(wanted, undefined, event));
   };
 
   const open = async (wanted: string) => {
@@ -93,7 +93,7 @@ export function createChat({ client, router, filter, onProgress }: ChatOptions) 
     });
   };
 
-  /** Follows one answer to its end, or to where the reader leaves it. */
+  /** Follows one answer to its end, or until the reader leaves it. */
   const run = async (target: Exchange, base: Answer, send: Send): Promise<void> => {
     const until = leave();
     let isKept = false;
@@ -141,7 +141,7 @@ export function createChat({ client, router, filter, onProgress }: ChatOptions) 
     onProgress();
   };
 
-  /** Runs what may end without a new answer: what the server has kept in that case is then shown again. */
+  /** Runs a request that may end without a new answer; the server's stored answer is shown again in that case. */
   const runOver = async (base: Answer, send: Send) => {
     const target = last.value;
     if (!target || id.value === undefined) return;
@@ -186,7 +186,7 @@ export function createChat({ client, router, filter, onProgress }: ChatOptions) 
     open,
     stop,
     regenerate,
-    /** Goes on with an answer that waits, by a decision for each of its calls; with none, by those that were made before. */
+    /** Continues a waiting answer with a decision for each of its calls; without any, with the earlier decisions. */
     decide,
     startNew: () => {
       leave();

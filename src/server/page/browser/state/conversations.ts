@@ -15,11 +15,11 @@ export function createConversations(client: Client) {
     },
     rename: async (id: string, title: string) => {
       const renamed = await client.rename(id, title);
-      list.value = list.value.map((each) => (each.id === id ? renamed : each));
+      list.value = list.value.map((conversation) => (conversation.id === id ? renamed : conversation));
     },
     remove: async (id: string) => {
       await client.deleteConversation(id);
-      list.value = list.value.filter((each) => each.id !== id);
+      list.value = list.value.filter((conversation) => conversation.id !== id);
     },
   };
 }

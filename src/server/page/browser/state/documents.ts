@@ -17,7 +17,7 @@ export function createDocuments(client: Client) {
   const load = async (offset: number) => {
     const request = ++latest;
     const found = await client.documents(search.value.trim(), pageSize, offset);
-    // A reply that was overtaken by a later search says nothing any more.
+    // A reply that was overtaken by a later search is outdated.
     if (request !== latest) return;
     batch(() => {
       list.value = offset === 0 ? found.documents : [...list.value, ...found.documents];
@@ -47,7 +47,7 @@ export function createDocuments(client: Client) {
     remove: async (uri: string) => {
       await client.deleteDocument(uri);
       batch(() => {
-        list.value = list.value.filter((each) => each.uri !== uri);
+        list.value = list.value.filter((document) => document.uri !== uri);
         total.value -= 1;
         chosen.value = new Set([...chosen.value].filter((each) => each !== uri));
       });

@@ -1,5 +1,5 @@
 import type { WireEvent } from "../../../api/wire.js";
-import { eventsOf } from "../api/event-stream.js";
+import { eventsOf } from "../api/read-answer-events.js";
 import { ApiError } from "../api/http.js";
 
 export interface Following {

@@ -17,7 +17,7 @@ export class Frames<T> {
     else this.#request ??= requestAnimationFrame(() => this.flush());
   }
 
-  /** Hands over what is left. */
+  /** Hands over the remaining items. */
   flush(): void {
     if (this.#request !== undefined) cancelAnimationFrame(this.#request);
     this.#request = undefined;

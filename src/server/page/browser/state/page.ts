@@ -15,23 +15,26 @@ import { createUploads } from "./uploads.js";
 
 export type Page = ReturnType<typeof createPage>;
 
-/** Everything that the page knows, and what may be done with it. */
+/** State of the whole page, with its actions. */
 export function createPage() {
   const base = new URL(".", document.baseURI).href;
   const status = signal<WireStatus | undefined>(undefined);
   const isSignedOut = signal(false);
+  /** Where people sign in; `undefined` where they type a token. */
+  const signInAddress = signal<string | undefined>(undefined);
   const notice = signal<string | undefined>(undefined);
   const preferences = createPreferences();
   const router = createRouter();
   const client = createClient(
-    createSend(base, () => {
+    createSend(base, (address) => {
+      signInAddress.value = address;
       isSignedOut.value = true;
     }),
   );
   const conversations = createConversations(client);
   const documents = createDocuments(client);
 
-  /** Does something in the background; a failure is shown as a notice. */
+  /** Runs an action in the background; a failure is shown as a notice. */
   const act = (work: Promise<unknown> | undefined): void => {
     work?.catch((error: unknown) => {
       if (isSignedOut.value) return;
@@ -68,6 +71,7 @@ export function createPage() {
   return {
     status,
     isSignedOut,
+    signInAddress,
     notice,
     preferences,
     router,
@@ -78,7 +82,7 @@ export function createPage() {
     source: createSource(client),
     isNarrow: matches("(max-width: 52rem)"),
     act,
-    /** Loads what the page shows, and follows the address from then on. */
+    /** Loads the data of the page, and follows the address from then on. */
     start: () => {
       act(load());
       effect(() => {

@@ -7,8 +7,6 @@ export type Theme = "system" | "light" | "dark";
 
 export const languages: Readonly<Record<Language, Words>> = { en: english, zh: chinese };
 
-export type Preferences = ReturnType<typeof createPreferences>;
-
 /** Language and appearance, kept in this browser. */
 export function createPreferences() {
   const language = signal<Language>(stored("language", ["en", "zh"]) ?? preferredLanguage(navigator.languages));
@@ -39,7 +37,7 @@ export function createPreferences() {
 function stored<T extends string>(name: string, allowed: readonly T[]): T | undefined {
   try {
     const value = localStorage.getItem(`citewell.${name}`);
-    return allowed.find((each) => each === value);
+    return allowed.find((preference) => preference === value);
   } catch {
     return undefined;
   }

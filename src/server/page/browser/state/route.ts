@@ -1,6 +1,6 @@
 import { signal, type ReadonlySignal } from "@preact/signals";
 
-/** What the address shows behind its hash, so that a reload and the back button find it again. */
+/** The view that the address names behind its hash, so that a reload and the back button find it again. */
 export type Route = { readonly view: "chat"; readonly conversation?: string } | { readonly view: "documents" };
 
 export function parseRoute(hash: string): Route {
@@ -17,7 +17,7 @@ export function hashOf(route: Route): string {
 export interface Router {
   readonly route: ReadonlySignal<Route>;
   readonly go: (route: Route) => void;
-  /** Takes the place of the present entry of the history. */
+  /** Replaces the current history entry. */
   readonly replace: (route: Route) => void;
 }
 

@@ -62,7 +62,7 @@ export function createSource(client: Client) {
     /** Goes to the next citation of the same answer, or with -1 to the one before. */
     step: (by: 1 | -1) => {
       const { citation, siblings = [] } = place.value ?? {};
-      const next = siblings[siblings.findIndex((each) => each === citation) + by];
+      const next = siblings[siblings.findIndex((sibling) => sibling === citation) + by];
       return next ? show(placeOf(next, siblings)) : undefined;
     },
     retry: () => (place.value ? load(place.value) : undefined),

@@ -13,14 +13,14 @@ export interface Sending {
   readonly cancel: AbortController;
 }
 
-/** Why a file was not taken: the page's own reasons, or the server's words. */
+/** Reason for a refused file: one of the page's own, or the server's words. */
 export type Refusal = "too-large" | "other-kind" | "broken" | { readonly message: string };
 
 const pollMs = 700;
 
 export type Uploads = ReturnType<typeof createUploads>;
 
-/** Files on their way into the collection, and those that came this way before. */
+/** Files that are being uploaded, and those uploaded before. */
 export function createUploads(client: Client, url: (path: string) => string, onDone: () => void) {
   const sending = signal<readonly Sending[]>([]);
   const list = signal<readonly WireUpload[]>([]);
@@ -29,7 +29,9 @@ export function createUploads(client: Client, url: (path: string) => string, onD
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const change = (file: File, to: Partial<Sending> | undefined) => {
-    sending.value = sending.value.flatMap((each) => (each.file !== file ? [each] : to ? [{ ...each, ...to }] : []));
+    sending.value = sending.value.flatMap((upload) =>
+      upload.file !== file ? [upload] : to ? [{ ...upload, ...to }] : [],
+    );
   };
 
   const refresh = async () => {
@@ -74,7 +76,7 @@ export function createUploads(client: Client, url: (path: string) => string, onD
     },
     retrySending: send,
     cancelSending: (file: File) => {
-      sending.value.find((each) => each.file === file)?.cancel.abort();
+      sending.value.find((upload) => upload.file === file)?.cancel.abort();
       change(file, undefined);
     },
     retry: async (name: string) => {

@@ -5,13 +5,13 @@ import type { Words } from "../words/words.js";
 export function answerAsText(text: string, citations: readonly WireCitation[], words: Words): string {
   if (citations.length === 0) return text;
   const sources = citations.map((citation) => {
-    const details = [words.place(citation), citation.supported ? "" : words.unsupported].filter(Boolean);
+    const details = [words.place(citation), words.supportNote(citation)].filter(Boolean);
     return `[${citation.number}] ${[titleOf(citation), ...details].join(", ")}`;
   });
   return `${text}\n\n${words.sources}:\n${sources.join("\n")}`;
 }
 
-/** What a document is called: by its title, or by the last part of its address. */
+/** Display name of a document: its title, or the last part of its address. */
 export function titleOf({ title, uri }: { readonly title?: string | undefined; readonly uri: string }): string {
   const last = uri.split(/[/\\]/).findLast((part) => part !== "");
   return title?.trim() || (last ?? uri);

@@ -1,7 +1,7 @@
 const known = [".pdf", ".docx", ".pptx", ".xlsx", ".odt", ".epub", ".html", ".md", ".csv", ".txt"];
 
-/** The endings that people know, of the many that a server reads. */
+/** Well-known file extensions; the server reads many more. */
 export function knownEndings(endings: readonly string[]): string {
-  const shown = known.filter((each) => endings.includes(each));
-  return (shown.length > 0 ? shown : endings).map((each) => each.slice(1)).join(", ");
+  const shown = known.filter((kind) => endings.includes(kind));
+  return (shown.length > 0 ? shown : endings).map((kind) => kind.slice(1)).join(", ");
 }

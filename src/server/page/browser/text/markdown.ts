@@ -1,10 +1,10 @@
 import { Marked, type MarkedExtension, type Tokens } from "marked";
 import { sanitise } from "./sanitise.js";
 
-/** What a number such as `[1]` in the text stands for. */
+/** Meaning of a number such as `[1]` in the text. */
 export interface Mark {
   readonly number: number;
-  /** Says what the mark opens. */
+  /** Label of the place that the mark opens. */
   readonly label: string;
   readonly isSupported: boolean;
 }
@@ -12,12 +12,21 @@ export interface Mark {
 /** A paragraph, list, table or other block at the top level of the text. */
 export interface Block {
   readonly raw: string;
+  /** Like `raw`, with the ends of its underlined places marked. */
+  readonly remarked: string;
   readonly html: string;
   /** Index of the first mark that may stand in it, and of the first behind it. */
   readonly marksFrom: number;
   readonly marksTo: number;
-  /** Whether each number in it has found its mark, so that marks that come later change nothing. */
+  /** Whether each number in it has its mark, so that later marks change nothing. */
   readonly isSettled: boolean;
+}
+
+/** A place of the text to be underlined. */
+export interface Remark {
+  /** Offsets into the text, in UTF-16 units. */
+  readonly start: number;
+  readonly end: number;
 }
 
 export interface Rendered {
@@ -33,15 +42,28 @@ export const nothingRendered: Rendered = { text: "", marks: [], blocks: [] };
  * may stand there several times, each time for other words of its source. Blocks of an earlier, shorter text are used
  * again, so that a long answer costs no more at its end than at its beginning.
  */
-export function render(text: string, marks: readonly Mark[], copyLabel: string, earlier: Rendered): Rendered {
+export function render(
+  text: string,
+  marks: readonly Mark[],
+  copyLabel: string,
+  earlier: Rendered,
+  remarks: readonly Remark[] = [],
+): Rendered {
   const raws = blocksOf(text, earlier);
   const blocks: Block[] = [];
+  let end = 0;
   for (const [index, raw] of raws.entries()) {
+    const start = end;
+    end += raw.length;
+    const remarked = underlined(raw, start, remarks);
     const marksFrom = blocks.at(-1)?.marksTo ?? 0;
     const before = earlier.blocks[index];
     const isSame =
-      before?.raw === raw && before.marksFrom === marksFrom && (before.isSettled || earlier.marks === marks);
-    blocks.push(isSame ? before : renderBlock(raw, marks, marksFrom, copyLabel));
+      before?.raw === raw &&
+      before.marksFrom === marksFrom &&
+      (before.isSettled || earlier.marks === marks) &&
+      before.remarked === remarked;
+    blocks.push(isSame ? before : { ...renderBlock(remarked, marks, marksFrom, copyLabel), raw, remarked });
   }
   return { text, marks, blocks };
 }
@@ -65,7 +87,12 @@ function blocksOf(text: string, earlier: Rendered): string[] {
   return [...kept, ...lexer.lexer(text.slice(length))].map(({ raw }) => raw);
 }
 
-function renderBlock(raw: string, marks: readonly Mark[], marksFrom: number, copyLabel: string): Block {
+function renderBlock(
+  raw: string,
+  marks: readonly Mark[],
+  marksFrom: number,
+  copyLabel: string,
+): Omit<Block, "raw" | "remarked"> {
   let marksTo = marksFrom;
   let isSettled = true;
   /** Index of the mark that a number at this place of the text stands for. */
@@ -76,8 +103,28 @@ function renderBlock(raw: string, marks: readonly Mark[], marksFrom: number, cop
     return next >= 0 ? next : marks.findLastIndex((mark) => mark.number === number);
   };
   const marked = new Marked({ tokenizer }, withoutMarkup(copyLabel), withMarks(marks, markAt));
-  const html = sanitise(marked.parse(raw, { async: false }));
-  return { raw, html, marksFrom, marksTo, isSettled };
+  const html = sanitise(marked.parse(raw, { async: false }).replaceAll(opening, "<u>").replaceAll(closing, "</u>"));
+  return { html, marksFrom, marksTo, isSettled };
+}
+
+/** Characters that no text has stand for the ends of an underlined place while Markdown is read. */
+const [opening, closing] = ["\ufdd0", "\ufdd1"];
+
+/**
+ * A block with the places in it that claim something without support, as far as they lie within one of its lines: a table or
+ * code has no place for a line below its words.
+ */
+function underlined(raw: string, from: number, remarks: readonly Remark[]): string {
+  if (/^\s*(?:\||`{3}|~{3})/.test(raw)) return raw;
+  let text = raw;
+  for (const { start, end } of remarks.toReversed()) {
+    const place = raw.slice(Math.max(0, start - from), Math.max(0, end - from));
+    if (place === "" || /\n\s*\n/.test(place)) continue;
+    const [lead = ""] = /^\s*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6})\s+)?/.exec(place) ?? [];
+    const [at, to] = [start - from + lead.length, end - from];
+    text = `${text.slice(0, at)}${opening}${text.slice(at, to)}${closing}${text.slice(to)}`;
+  }
+  return text;
 }
 
 /** Turns numbers in brackets into buttons. Numbers that no mark has stay text. */
@@ -89,7 +136,8 @@ function withMarks(marks: readonly Mark[], markAt: (number: number) => number): 
         level: "inline",
         start: (source) => source.indexOf("["),
         tokenizer: (source) => {
-          const [raw, digits] = /^\[(\d+)\]/.exec(source) ?? [];
+          // In front of a bracket or a colon it is a link, or the definition of one, that the source has brought along.
+          const [raw, digits] = /^\[(\d+)\](?![(:])/.exec(source) ?? [];
           if (raw === undefined) return undefined;
           const index = markAt(Number(digits));
           return index < 0 ? undefined : { type: "mark", raw, index };
@@ -124,10 +172,10 @@ function withoutMarkup(copyLabel: string): MarkedExtension {
       code: ({ text }) =>
         `<div class="code"><button type="button" class="copy-code">${escaped(copyLabel)}</button><pre tabindex="0"><code>${escaped(text)}</code></pre></div>`,
       table({ header, rows }) {
-        const cell = (name: string) => (each: Tokens.TableCell) =>
-          `<${name}${each.align ? ` align="${each.align}"` : ""}>${this.parser.parseInline(each.tokens)}</${name}>`;
+        const cell = (name: string) => (tableCell: Tokens.TableCell) =>
+          `<${name}${tableCell.align ? ` align="${tableCell.align}"` : ""}>${this.parser.parseInline(tableCell.tokens)}</${name}>`;
         const row = (cells: readonly Tokens.TableCell[], name: string) => `<tr>${cells.map(cell(name)).join("")}</tr>`;
-        const body = rows.map((each) => row(each, "td")).join("");
+        const body = rows.map((currentRow) => row(currentRow, "td")).join("");
         return `<div class="table" tabindex="0"><table><thead>${row(header, "th")}</thead><tbody>${body}</tbody></table></div>`;
       },
     },

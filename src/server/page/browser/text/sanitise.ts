@@ -4,7 +4,9 @@ const plainAttributes = ["start", "align", "type", "tabindex", "target", "rel", 
 
 const config = {
   ALLOWED_TAGS:
-    "p br hr h3 h4 h5 h6 strong em del code pre blockquote ul ol li a button div table thead tbody tr th td".split(" "),
+    "p br hr h3 h4 h5 h6 strong em del code pre blockquote ul ol li a button div table thead tbody tr th td u".split(
+      " ",
+    ),
   ALLOWED_ATTR: ["href", "title", "class", ...plainAttributes],
   ALLOW_ARIA_ATTR: false,
   ALLOW_DATA_ATTR: false,

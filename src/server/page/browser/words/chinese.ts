@@ -1,4 +1,4 @@
-import { clockTime } from "../text/clock-time.js";
+import { clockTime } from "./clock-time.js";
 import type { Words } from "./words.js";
 
 /** Everything the page says, in Chinese. */
@@ -11,7 +11,7 @@ export const chinese: Words = {
   tryAgain: "重试",
   more: "显示更多",
   loading: "加载中…",
-  connectionLost: "连接已断开，回答仍在继续生成，正在重新连接…",
+  connectionLost: "无法连接服务器，正在重新连接…如果服务器仍在运行，回答不会丢失。",
   actionFailed: (message) => `操作失败：${message}`,
 
   conversations: "对话",
@@ -33,6 +33,7 @@ export const chinese: Words = {
   languageLabel: "语言",
 
   signIn: "登录",
+  signInExplained: "此资料库受保护。请使用您的账号登录。",
   token: "访问令牌",
   tokenExplained: "此文档库受保护，请输入您收到的令牌。",
   tokenRefused: "令牌无效。",
@@ -68,6 +69,19 @@ export const chinese: Words = {
   stopped: "已停止，以上是已生成的部分。",
   stoppedEmpty: "已停止，尚未生成内容。",
   unanswered: "文档中似乎没有答案。",
+  nearest: "最相近的段落",
+  askAbout: "可以问：",
+  noModel: "没有连接聊天模型：回答是最相近的原文段落。",
+  connectModel: "启动服务时指定一个模型，就能得到成句并注明来源的回答：",
+  contractService: "其他服务",
+  claims: ({ missing, near, uncited }) =>
+    `${[
+      missing > 0 && `${missing} 处引文不在所引的原文中`,
+      near > 0 && `${near} 处引文在原文中说法不同`,
+      uncited > 0 && `${uncited} 句话没有注明来源`,
+    ]
+      .filter(Boolean)
+      .join("；")}。有关位置已加下划线。`,
   noAnswer: "这个问题还没有回答。",
   remarks: (count) => `关于此回答的说明（${count}）`,
   answerDone: "回答已完成。",
@@ -79,7 +93,8 @@ export const chinese: Words = {
 
   sources: "来源",
   openSource: (number, title) => `来源 ${number}：${title}`,
-  unsupported: "原文中未找到",
+  supportNote: ({ support, struckOut }) =>
+    struckOut ? "原文中已删去" : support === "near" ? "与原文略有出入" : support === "missing" ? "原文中未找到" : "",
   place: ({ page, line, seconds }) =>
     [
       page !== undefined && `第 ${page} 页`,
@@ -91,13 +106,18 @@ export const chinese: Words = {
   pageBreak: (page) => `第 ${page} 页`,
   unsupportedTitle: "文档中没有这句话",
   unsupportedExplained: "回答声称引用了下面这句话，但文档的此处并没有：",
-  nearExplained: "原文的说法略有不同，已高亮显示。",
+  nearTitle: "与原文略有出入",
+  nearExplained: "原文的说法已高亮显示。回答中引用为：",
+  struckOutTitle: "原文中已删去",
+  struckOutExplained: "文档中有这句话，但在高亮处已被划掉：",
+  restOfSentence: "这句话的其余部分",
   showBefore: "显示更多上文",
   showAfter: "显示更多下文",
   previousSource: "上一个来源",
   nextSource: "下一个来源",
   sourceFailed: "无法打开文档。",
 
+  searchedFor: (question) => `已按此搜索：${question}`,
   considered: (passages) => `检索过程（${passages}）`,
   lookAgain: "检索过程",
   lookedAgain: "这是刚刚重新检索的结果，生成回答时所用的段落可能不同。",

@@ -1,5 +1,5 @@
 import type { WireCitation } from "../../../api/wire.js";
-import { clockTime } from "../text/clock-time.js";
+import { clockTime } from "./clock-time.js";
 
 /** Everything the page says, in English. The type of every other language is that of this object. */
 export const english = {
@@ -11,7 +11,7 @@ export const english = {
   tryAgain: "Try again",
   more: "Show more",
   loading: "Loading…",
-  connectionLost: "The connection is lost. The answer goes on meanwhile; reconnecting…",
+  connectionLost: "The server cannot be reached; reconnecting… If it is still running, nothing of the answer is lost.",
   actionFailed: (message: string) => `That did not work: ${message}`,
 
   conversations: "Conversations",
@@ -33,6 +33,7 @@ export const english = {
   languageLabel: "Language",
 
   signIn: "Sign in",
+  signInExplained: "This collection is protected. Sign in with your account.",
   token: "Access token",
   tokenExplained: "This collection is protected. Enter the token that you were given.",
   tokenRefused: "This token is not accepted.",
@@ -72,6 +73,23 @@ export const english = {
   stopped: "Stopped. This is the answer as far as it came.",
   stoppedEmpty: "Stopped before anything was written.",
   unanswered: "The documents do not seem to hold the answer.",
+  nearest: "Nearest passages",
+  askAbout: "You can ask about:",
+  noModel: "No chat model is connected: answers are the nearest passages, word for word.",
+  connectModel: "Start the server with a model to get answers in sentences, each with its source:",
+  contractService: "Another service",
+  claims: ({ missing, near, uncited }: { missing: number; near: number; uncited: number }) =>
+    `${[
+      missing > 0 &&
+        (missing === 1 ? "1 quotation is not in its source" : `${missing} quotations are not in their sources`),
+      near > 0 &&
+        (near === 1
+          ? "1 quotation is in its source in other words only"
+          : `${near} quotations are in their sources in other words only`),
+      uncited > 0 && (uncited === 1 ? "1 sentence cites no source" : `${uncited} sentences cite no source`),
+    ]
+      .filter(Boolean)
+      .join("; ")}. The places are underlined.`,
   noAnswer: "This question has no answer.",
   remarks: (count: number) => `Remarks on this answer (${count})`,
   answerDone: "The answer is complete.",
@@ -83,7 +101,14 @@ export const english = {
 
   sources: "Sources",
   openSource: (number: number, title: string) => `Source ${number}: ${title}`,
-  unsupported: "not found in the document",
+  supportNote: ({ support, struckOut }: Pick<WireCitation, "support" | "struckOut">): string =>
+    struckOut
+      ? "struck out in the document"
+      : support === "near"
+        ? "slightly different words in the document"
+        : support === "missing"
+          ? "not found in the document"
+          : "",
   place: ({ page, line, seconds }: Pick<WireCitation, "page" | "line" | "seconds">) =>
     [
       page !== undefined && `page ${page}`,
@@ -95,13 +120,18 @@ export const english = {
   pageBreak: (page: number) => `Page ${page}`,
   unsupportedTitle: "These words are not in the document",
   unsupportedExplained: "The answer claims this quotation, but the document does not hold it at this place:",
-  nearExplained: "The document says it in slightly different words, which are highlighted.",
+  nearTitle: "Slightly different words in the document",
+  nearExplained: "The document's own words are highlighted. The answer quotes them as:",
+  struckOutTitle: "Struck out in the document",
+  struckOutExplained: "The document holds these words, but has struck them out where they are highlighted:",
+  restOfSentence: "The rest of the sentence",
   showBefore: "Show more above",
   showAfter: "Show more below",
   previousSource: "Previous source",
   nextSource: "Next source",
   sourceFailed: "The document could not be opened.",
 
+  searchedFor: (question: string) => `Searched for: ${question}`,
   considered: (passages: number) => `What was looked at (${passages})`,
   lookAgain: "What was looked at",
   lookedAgain: "Searched anew just now: the answer itself may have been made from other passages.",

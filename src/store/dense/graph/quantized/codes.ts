@@ -10,9 +10,9 @@ export interface Codes {
   /** Bytes of a query's numbers. */
   readonly queryBytes: number;
   /** Writes a vector's numbers at an address. Returns their scale. */
-  readonly writeRow: (vector: Float32Array, memory: Int8Array, at: number) => number;
+  readonly writeRow: (vector: Float32Array, memory: Int8Array, index: number) => number;
   /** The same for a query, whose numbers may be finer. */
-  readonly writeQuery: (vector: Float32Array, memory: Int8Array, at: number) => number;
+  readonly writeQuery: (vector: Float32Array, memory: Int8Array, position: number) => number;
 }
 
 /** Numbers are padded with zeros to a multiple of this many. */
@@ -31,20 +31,20 @@ class Bytes implements Codes {
     this.rowBytes = this.queryBytes = Math.ceil(dimension / padding) * padding;
   }
 
-  writeRow(vector: Float32Array, memory: Int8Array, at: number): number {
+  writeRow(vector: Float32Array, memory: Int8Array, index: number): number {
     const scale = largest(vector) / 127;
-    for (let place = 0; place < vector.length; place++) memory[at + place] = Math.round(vector[place]! / scale);
+    for (let place = 0; place < vector.length; place++) memory[index + place] = Math.round(vector[place]! / scale);
     return scale;
   }
 
-  writeQuery(vector: Float32Array, memory: Int8Array, at: number): number {
-    return this.writeRow(vector, memory, at);
+  writeQuery(vector: Float32Array, memory: Int8Array, index: number): number {
+    return this.writeRow(vector, memory, index);
   }
 }
 
 /**
- * Of normally distributed numbers, those from -7 to 7 lose the least at about this step, in standard deviations: a square of 0.012. The
- * few beyond seven steps are cut.
+ * Width of a quantization step, in standard deviations. For normally distributed numbers and codes from -7 to 7, about this width has
+ * the least mean squared error, 0.012. The few numbers beyond seven steps are clamped.
  */
 const step = 0.35;
 
@@ -69,7 +69,7 @@ class Nibbles implements Codes {
   }
 
   /** The scale makes the product with the vector itself exact, so that the similarity to others is not too small. */
-  writeRow(vector: Float32Array, memory: Int8Array, at: number): number {
+  writeRow(vector: Float32Array, memory: Int8Array, index: number): number {
     const [rotated, numbers] = [this.#rotated, this.#numbers];
     this.#rotation.apply(vector, rotated);
     let squared = 0;
@@ -81,7 +81,7 @@ class Nibbles implements Codes {
       numbers[place] = number;
       product += rotated[place]! * number;
     }
-    for (let block = 0, to = at; block < numbers.length; block += padding) {
+    for (let block = 0, to = index; block < numbers.length; block += padding) {
       for (let place = block; place < block + 8; place++) {
         memory[to++] = (numbers[place]! & 15) | (numbers[place + 8]! << 4);
         memory[to++] = (numbers[place + 16]! & 15) | (numbers[place + 24]! << 4);
@@ -90,14 +90,14 @@ class Nibbles implements Codes {
     return squared / product;
   }
 
-  writeQuery(vector: Float32Array, memory: Int8Array, at: number): number {
+  writeQuery(vector: Float32Array, memory: Int8Array, index: number): number {
     const rotated = this.#rotated;
     this.#rotation.apply(vector, rotated);
     const scale = largest(rotated) / maxQueryNumber;
     for (let place = 0; place < rotated.length; place++) {
       const number = Math.round(rotated[place]! / scale);
-      memory[at + 2 * place] = number;
-      memory[at + 2 * place + 1] = number >> 8;
+      memory[index + 2 * place] = number;
+      memory[index + 2 * place + 1] = number >> 8;
     }
     return scale;
   }
@@ -105,6 +105,6 @@ class Nibbles implements Codes {
 
 function largest(vector: Float32Array | Float64Array): number {
   let max = 0;
-  for (let at = 0; at < vector.length; at++) max = Math.max(max, Math.abs(vector[at]!));
+  for (let index = 0; index < vector.length; index++) max = Math.max(max, Math.abs(vector[index]!));
   return max;
 }

@@ -1,12 +1,12 @@
 import { type Bits, type Codes, codesOf } from "./codes.js";
 import { bytesPerPage, createKernel, createSharedMemory, maxPages, rowsPerStep, type SharedMemory } from "./kernel.js";
 
-/** What the threads that build a graph share. */
+/** Memory and parameters that the threads building a graph share. */
 export interface SharedGraph {
   readonly bits: Bits;
   readonly dimension: number;
   readonly m: number;
-  /** Most bytes that the records may take. */
+  /** Maximum size of the records, in bytes. */
   readonly maxBytes: number;
   /** The control words, the scratch space of each thread, and a record for each vector. */
   readonly records: SharedMemory;
@@ -39,7 +39,7 @@ const align = (bytes: number, to = 64) => Math.ceil(bytes / to) * to;
 
 /** The shape of a graph's records. */
 interface RecordShape {
-  /** Room for links in a list: more than are wanted, so that not every new link makes a full list choose again. */
+  /** Capacity of a list of links. Spare room avoids choosing the links again for every new one. */
   readonly maxLinks: number;
   readonly maxUpperLinks: number;
   /** Bytes of a record. */
@@ -49,7 +49,7 @@ interface RecordShape {
 function recordShape(bits: Bits, m: number, rowBytes: number): RecordShape {
   const slack = Math.ceil(0.75 * m);
   const maxLinks = 2 * m + slack;
-  // Of 4 bits, whole cache lines would be a twelfth more memory, for hardly fewer lines to read. Saved graphs of 8 bits have them.
+  // With 4 bits, padding to cache lines costs a twelfth more memory and saves hardly any reads. Saved graphs of 8 bits are padded.
   const stride = align(rowBytes + field.links + 4 * (1 + maxLinks), bits === 8 ? 64 : 16);
   return { maxLinks, maxUpperLinks: m + slack, stride };
 }
@@ -58,7 +58,7 @@ function recordShape(bits: Bits, m: number, rowBytes: number): RecordShape {
  * The memory of a graph of vectors as numbers of few bits: a record for each slot, with the vector, its label and its links, so that
  * what is read together lies together. Several threads hold it at once. One of them writes the slots, all of them link.
  *
- * Links are read without a lock: who reads a list while it is written sees an old link or a new one.
+ * Links are read without a lock: a reader of a list that is being written sees an old link or a new one.
  */
 export class GraphMemory {
   readonly shared: SharedGraph;
@@ -90,7 +90,7 @@ export class GraphMemory {
     const { rowBytes, queryBytes } = this.#codes;
     const { maxLinks, maxUpperLinks, stride } = recordShape(bits, m, rowBytes);
     [this.maxLinks, this.maxUpperLinks, this.#rowBytes, this.#stride] = [maxLinks, maxUpperLinks, rowBytes, stride];
-    // Of each thread: its query, a row as a query, and the list of slots with their similarities.
+    // Scratch space of a thread: its query, a row as a query, and the list of slots with their similarities.
     const scratchBytes = 2 * align(queryBytes) + 8 * slotsPerCall;
     this.#recordsAt = controlBytes + maxThreads * scratchBytes;
     this.queryAt = controlBytes + thread * scratchBytes;
@@ -242,30 +242,30 @@ export class GraphMemory {
   }
 
   /** The list of a slot's links in a layer: the words that hold it, and the place of the number of links in them. */
-  links(slot: number, layer: number): { readonly words: Int32Array; readonly at: number } {
-    const at = this.#wordAt(this.rowOf(slot));
-    if (layer === 0) return { words: this.#words, at: at + field.links / 4 };
-    const upperAt = this.#words[at + field.upper / 4]! + (layer - 1) * (1 + this.maxUpperLinks);
+  links(slot: number, layer: number): { readonly words: Int32Array; readonly first: number } {
+    const index = this.#wordAt(this.rowOf(slot));
+    if (layer === 0) return { words: this.#words, first: index + field.links / 4 };
+    const upperAt = this.#words[index + field.upper / 4]! + (layer - 1) * (1 + this.maxUpperLinks);
     if (upperAt + this.maxUpperLinks >= this.#upper.length) this.#renewViews();
-    return { words: this.#upper, at: upperAt };
+    return { words: this.#upper, first: upperAt };
   }
 
   /** Runs `work` while no other thread holds the lock of the slot; without a slot, that of the entry. */
   locked<Result>(slot: number | undefined, work: () => Result): Result {
-    const at = slot === undefined ? control.lock : this.#wordAt(this.rowOf(slot)) + field.lock / 4;
-    if (Atomics.compareExchange(this.#words, at, 0, 1) !== 0) this.#waitForLock(at);
+    const index = slot === undefined ? control.lock : this.#wordAt(this.rowOf(slot)) + field.lock / 4;
+    if (Atomics.compareExchange(this.#words, index, 0, 1) !== 0) this.#waitForLock(index);
     try {
       return work();
     } finally {
-      Atomics.store(this.#words, at, 0);
+      Atomics.store(this.#words, index, 0);
     }
   }
 
-  #waitForLock(at: number): void {
+  #waitForLock(index: number): void {
     const until = performance.now() + maxLockMs;
-    while (Atomics.compareExchange(this.#words, at, 0, 1) !== 0) {
+    while (Atomics.compareExchange(this.#words, index, 0, 1) !== 0) {
       if (performance.now() > until) throw new Error(`A thread that builds the graph held a lock for ${maxLockMs} ms`);
-      Atomics.wait(this.#words, at, 1, 0.05);
+      Atomics.wait(this.#words, index, 1, 0.05);
     }
   }
 
@@ -301,11 +301,11 @@ export class GraphMemory {
     const vector = new Float32Array(dimension);
     const stride = this.strideOf8Bits;
     const restWords = (field.links - field.label) / 4 + 1 + this.maxLinks;
-    for (let at = 0, to = slot; at < records.length; at += stride, to++) {
-      const scale = view.getFloat32(at + rowBytes + field.scale, true);
-      for (let place = 0; place < dimension; place++) vector[place] = scale * view.getInt8(at + place);
+    for (let index = 0, to = slot; index < records.length; index += stride, to++) {
+      const scale = view.getFloat32(index + rowBytes + field.scale, true);
+      for (let place = 0; place < dimension; place++) vector[place] = scale * view.getInt8(index + place);
       const into = this.#writeRow(vector, this.#recordAt(to)) + field.label / 4;
-      const from = at + rowBytes + field.label;
+      const from = index + rowBytes + field.label;
       for (let word = 0; word < restWords; word++) this.#words[into + word] = view.getInt32(from + 4 * word, true);
     }
   }

@@ -16,11 +16,11 @@ export interface Nearest {
 export class GraphWalk {
   readonly #memory: GraphMemory;
   readonly #efConstruction: number;
-  /** Whose links are looked at next: the most similar. */
+  /** Slots whose links are still to be followed, the most similar first. */
   readonly #candidates = new SlotHeap();
   /** The nearest so far, by negative similarity: the least similar is on top. */
   readonly #found = new SlotHeap();
-  /** By slot: the number of the walk that came by last. */
+  /** Number of the last walk that visited each slot. */
   #visited = new Uint16Array(1024);
   #walk = 0;
 
@@ -61,14 +61,14 @@ export class GraphWalk {
     const layer = memory.layerOf(slot);
     const chosen: (readonly number[])[] = [];
     let nearest = this.#climbDown(row, entry, layer);
-    for (let at = Math.min(layer, memory.layerOf(entry)); at >= 0; at--) {
-      nearest = this.#nearestInLayer(row, nearest, this.#efConstruction, at, false);
-      chosen[at] = this.#choose(slot, nearest, memory.shared.m);
+    for (let index = Math.min(layer, memory.layerOf(entry)); index >= 0; index--) {
+      nearest = this.#nearestInLayer(row, nearest, this.#efConstruction, index, false);
+      chosen[index] = this.#choose(slot, nearest, memory.shared.m);
     }
-    // From the lowest layer up: who finds the slot in a layer can walk on from it in those below.
-    for (const [at, links] of chosen.entries()) {
-      memory.locked(slot, () => this.#addLinks(slot, at, links));
-      for (const near of links) memory.locked(near, () => this.#addLink(near, at, slot));
+    // Link from the lowest layer up: a walk that finds the slot in a layer can go on from it in the layers below.
+    for (const [index, links] of chosen.entries()) {
+      memory.locked(slot, () => this.#addLinks(slot, index, links));
+      for (const near of links) memory.locked(near, () => this.#addLink(near, index, slot));
     }
   }
 
@@ -80,21 +80,21 @@ export class GraphWalk {
   /** Adds a link to a list, or chooses the best again where there is no room. The slot is locked. */
   #addLink(slot: number, layer: number, link: number): void {
     const memory = this.#memory;
-    const { words, at } = memory.links(slot, layer);
-    const count = words[at]!;
-    const end = at + 1 + count;
-    for (let place = at + 1; place < end; place++) if (words[place] === link) return;
+    const { words, first } = memory.links(slot, layer);
+    const count = words[first]!;
+    const end = first + 1 + count;
+    for (let place = first + 1; place < end; place++) if (words[place] === link) return;
     if (count < (layer === 0 ? memory.maxLinks : memory.maxUpperLinks)) {
       words[end] = link;
-      Atomics.store(words, at, count + 1);
+      Atomics.store(words, first, count + 1);
       return;
     }
-    memory.slots.set(words.subarray(at + 1, end));
+    memory.slots.set(words.subarray(first + 1, end));
     memory.slots[count] = link;
     const nearest = this.#sorted(memory.rowOf(slot), count + 1);
     const kept = this.#choose(slot, nearest, layer === 0 ? 2 * memory.shared.m : memory.shared.m);
-    for (const [place, other] of kept.entries()) words[at + 1 + place] = other;
-    Atomics.store(words, at, kept.length);
+    for (const [place, other] of kept.entries()) words[first + 1 + place] = other;
+    Atomics.store(words, first, kept.length);
   }
 
   /** The first `count` slots of the list, by similarity to a row. */
@@ -106,15 +106,15 @@ export class GraphWalk {
     return this.#takeFound();
   }
 
-  /** Of the nearest to a slot, up to `wanted` that are each nearer to it than to one chosen before. */
+  /** Chooses up to `wanted` of the nearest slots, skipping any that is nearer to one chosen before than to `slot`. */
   #choose(slot: number, { slots, similarities }: Nearest, wanted: number): number[] {
     const memory = this.#memory;
     const scale = memory.scaleOf(slot);
     const chosen: number[] = [];
-    for (let at = 0; at < slots.length && chosen.length < wanted; at++) {
-      const near = slots[at]!;
+    for (let index = 0; index < slots.length && chosen.length < wanted; index++) {
+      const near = slots[index]!;
       if (near === slot) continue;
-      const limit = (similarities[at]! * scale) / memory.scaleOf(near);
+      const limit = (similarities[index]! * scale) / memory.scaleOf(near);
       if (memory.anyAbove(memory.rowOf(near), chosen.length, limit)) continue;
       memory.slots[chosen.length] = near;
       chosen.push(near);
@@ -127,8 +127,8 @@ export class GraphWalk {
     const memory = this.#memory;
     memory.slots[0] = entry;
     let [best, similarity] = [entry, memory.similarities(row, 1)[0]!];
-    for (let at = memory.layerOf(entry); at > layer;) {
-      const { words, at: start } = memory.links(best, at);
+    for (let index = memory.layerOf(entry); index > layer;) {
+      const { words, first: start } = memory.links(best, index);
       const count = words[start]!;
       for (let place = 0; place < count; place++) memory.slots[place] = words[start + 1 + place]!;
       const similarities = memory.similarities(row, count);
@@ -138,7 +138,7 @@ export class GraphWalk {
         similarity = similarities[place]!;
         best = memory.slots[place]!;
       }
-      if (best === from) at--;
+      if (best === from) index--;
     }
     return { slots: Uint32Array.of(best), similarities: Float32Array.of(similarity) };
   }
@@ -146,7 +146,7 @@ export class GraphWalk {
   /**
    * The nearest `ef` that are found from others on.
    *
-   * @param living whether those that were removed are only passed through.
+   * @param living whether removed slots are only passed through.
    */
   #nearestInLayer(row: number, from: Nearest, ef: number, layer: number, living: boolean): Nearest {
     const memory = this.#memory;
@@ -164,15 +164,15 @@ export class GraphWalk {
       if (isFull) found.replaceTop(slot, -similarity);
       else found.push(slot, -similarity);
     };
-    for (const [at, slot] of from.slots.entries()) {
+    for (const [index, slot] of from.slots.entries()) {
       visited[slot] = walk;
-      offer(slot, from.similarities[at]!);
+      offer(slot, from.similarities[index]!);
     }
     while (candidates.size > 0 && (found.size < ef || candidates.topKey >= -found.topKey)) {
-      const { words, at } = memory.links(candidates.pop(), layer);
-      const end = at + 1 + words[at]!;
+      const { words, first } = memory.links(candidates.pop(), layer);
+      const end = first + 1 + words[first]!;
       let count = 0;
-      for (let place = at + 1; place < end; place++) {
+      for (let place = first + 1; place < end; place++) {
         const slot = words[place]!;
         // Slots that were added since the walk began are beyond the list of those visited.
         if (visited[slot] === walk || slot >= visited.length) continue;
@@ -189,9 +189,9 @@ export class GraphWalk {
   #takeFound(): Nearest {
     const count = this.#found.size;
     const [slots, similarities] = [new Uint32Array(count), new Float32Array(count)];
-    for (let at = count - 1; at >= 0; at--) {
-      similarities[at] = -this.#found.topKey;
-      slots[at] = this.#found.pop();
+    for (let index = count - 1; index >= 0; index--) {
+      similarities[index] = -this.#found.topKey;
+      slots[index] = this.#found.pop();
     }
     return { slots, similarities };
   }

@@ -2,7 +2,7 @@ import { workerData } from "node:worker_threads";
 import { GraphMemory, type SharedGraph } from "./graph-memory.js";
 import { GraphWalk } from "./graph-walk.js";
 
-/** What a thread that links is started with. */
+/** Start data of a linking thread. */
 export interface LinkingStart {
   readonly shared: SharedGraph;
   readonly thread: number;

@@ -56,8 +56,8 @@ export function quantizedEngine(bits: Bits): GraphEngine {
 
 /**
  * A graph over vectors of length 1 as numbers of 4 or 8 bits, built by several threads: an eighth or a quarter of the memory of
- * 32-bit floats, and many times as fast to build. Its scores are near to the cosine, so its best are to be compared exactly by
- * who asks.
+ * 32-bit floats, and many times as fast to build. Its scores are near to the cosine, so the caller should
+ * compare the best ones exactly.
  */
 export class QuantizedGraph implements VectorGraph {
   readonly #memory: GraphMemory;
@@ -104,18 +104,18 @@ export class QuantizedGraph implements VectorGraph {
     const file = await open(path, "r");
     const hash = createHash("sha256");
     try {
-      let at = 0;
+      let index = 0;
       const read = async (bytes: Uint8Array) => {
         let before = bytes.subarray(0, 0);
         for (let done = 0; done < bytes.length;) {
           const part = bytes.subarray(done, done + bytesPerPiece);
-          const reading = file.read(part, 0, part.length, at);
+          const reading = file.read(part, 0, part.length, index);
           hash.update(before);
           const { bytesRead } = await reading;
-          if (bytesRead === 0) throw new Error(`${path} ends at byte ${at}`);
+          if (bytesRead === 0) throw new Error(`${path} ends at byte ${index}`);
           before = part.subarray(0, bytesRead);
           done += bytesRead;
-          at += bytesRead;
+          index += bytesRead;
         }
         hash.update(before);
       };
@@ -133,8 +133,8 @@ export class QuantizedGraph implements VectorGraph {
         }
       }
       await read(upper!);
-      if (memory.count !== count || (await file.stat()).size !== at) {
-        throw new Error(`${path} holds ${memory.count} vectors in ${at} bytes instead of ${count}`);
+      if (memory.count !== count || (await file.stat()).size !== index) {
+        throw new Error(`${path} holds ${memory.count} vectors in ${index} bytes instead of ${count}`);
       }
       if (hash.digest("hex") !== sha256) throw new Error(`${path} was changed: its checksum differs`);
     } finally {
@@ -203,8 +203,8 @@ export class QuantizedGraph implements VectorGraph {
     const { slots, similarities } = this.#walk.nearest(Math.max(ef, count));
     // Slots without links cannot be found by them.
     const unlinked = new Set(this.#unlinked());
-    for (const [at, slot] of slots.entries()) {
-      if (!unlinked.has(slot)) best.offer(this.#memory.labelOf(slot), similarities[at]! * scale);
+    for (const [index, slot] of slots.entries()) {
+      if (!unlinked.has(slot)) best.offer(this.#memory.labelOf(slot), similarities[index]! * scale);
     }
     this.#compare(unlinked, scale, best);
     return best.ranking();
@@ -223,8 +223,8 @@ export class QuantizedGraph implements VectorGraph {
     const file = await open(path, "wx");
     try {
       for (const part of this.#memory.parts()) {
-        for (let at = 0; at < part.length; at += bytesPerPiece) {
-          await file.writeFile(part.subarray(at, at + bytesPerPiece));
+        for (let index = 0; index < part.length; index += bytesPerPiece) {
+          await file.writeFile(part.subarray(index, index + bytesPerPiece));
         }
       }
     } finally {
@@ -242,7 +242,8 @@ export class QuantizedGraph implements VectorGraph {
     let count = 0;
     const offer = () => {
       const similarities = memory.similarities(memory.queryAt, count);
-      for (let at = 0; at < count; at++) best.offer(memory.labelOf(memory.slots[at]!), similarities[at]! * scale);
+      for (let index = 0; index < count; index++)
+        best.offer(memory.labelOf(memory.slots[index]!), similarities[index]! * scale);
       count = 0;
     };
     for (const slot of from) {

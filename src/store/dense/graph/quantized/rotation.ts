@@ -22,46 +22,46 @@ export class Rotation {
   /** Writes the rotated `vector` to `to`, which has its length. */
   apply(vector: Float32Array, to: Float64Array): void {
     const [first, second] = this.#signs;
-    for (let at = 0; at < vector.length; at++) to[at] = vector[at]! * first![at]!;
+    for (let index = 0; index < vector.length; index++) to[index] = vector[index]! * first![index]!;
     this.#mix(to, 0);
     if (this.#mixed === this.#length) return;
-    for (let at = 0; at < to.length; at++) to[at]! *= second![at]!;
+    for (let position = 0; position < to.length; position++) to[position]! *= second![position]!;
     this.#mix(to, this.#length - this.#mixed);
   }
 
   /** The Hadamard transform of the numbers from `start` on, scaled so that it keeps lengths. */
   #mix(numbers: Float64Array, start: number): void {
     const end = start + this.#mixed;
-    let apart = 1;
+    let distance = 1;
     // Two steps at once take half of the reading and writing.
-    for (; 4 * apart <= this.#mixed; apart *= 4) {
-      for (let block = start; block < end; block += 4 * apart) {
-        for (let at = block; at < block + apart; at++) {
-          const [second, third, fourth] = [at + apart, at + 2 * apart, at + 3 * apart];
-          const left = numbers[at]! + numbers[second]!;
-          const leftLess = numbers[at]! - numbers[second]!;
+    for (; 4 * distance <= this.#mixed; distance *= 4) {
+      for (let block = start; block < end; block += 4 * distance) {
+        for (let index = block; index < block + distance; index++) {
+          const [second, third, fourth] = [index + distance, index + 2 * distance, index + 3 * distance];
+          const left = numbers[index]! + numbers[second]!;
+          const leftLess = numbers[index]! - numbers[second]!;
           const right = numbers[third]! + numbers[fourth]!;
           const rightLess = numbers[third]! - numbers[fourth]!;
-          numbers[at] = left + right;
+          numbers[index] = left + right;
           numbers[second] = leftLess + rightLess;
           numbers[third] = left - right;
           numbers[fourth] = leftLess - rightLess;
         }
       }
     }
-    if (apart < this.#mixed) {
-      for (let at = start; at < start + apart; at++) {
-        const [left, right] = [numbers[at]!, numbers[at + apart]!];
-        numbers[at] = left + right;
-        numbers[at + apart] = left - right;
+    if (distance < this.#mixed) {
+      for (let position = start; position < start + distance; position++) {
+        const [left, right] = [numbers[position]!, numbers[position + distance]!];
+        numbers[position] = left + right;
+        numbers[position + distance] = left - right;
       }
     }
     const scale = 1 / Math.sqrt(this.#mixed);
-    for (let at = start; at < end; at++) numbers[at]! *= scale;
+    for (let offset = start; offset < end; offset++) numbers[offset]! *= scale;
   }
 }
 
 /** 1 or -1 for each component. */
 function signsOf(length: number, seed: number): Float32Array {
-  return Float32Array.from({ length }, (_, at) => ((spread(at + seed * 0x9e3779b9) & 1) === 0 ? 1 : -1));
+  return Float32Array.from({ length }, (_, index) => ((spread(index + seed * 0x9e3779b9) & 1) === 0 ? 1 : -1));
 }

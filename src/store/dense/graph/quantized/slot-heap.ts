@@ -20,16 +20,16 @@ export class SlotHeap {
   push(slot: number, key: number): void {
     if (this.#size === this.#slots.length) this.#grow();
     const [keys, slots] = [this.#keys, this.#slots];
-    let at = this.#size++;
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
+    let index = this.#size++;
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
       if (keys[parent]! >= key) break;
-      keys[at] = keys[parent]!;
-      slots[at] = slots[parent]!;
-      at = parent;
+      keys[index] = keys[parent]!;
+      slots[index] = slots[parent]!;
+      index = parent;
     }
-    keys[at] = key;
-    slots[at] = slot;
+    keys[index] = key;
+    slots[index] = slot;
   }
 
   /** Takes the slot on top of a heap that is not empty. */
@@ -48,16 +48,16 @@ export class SlotHeap {
   /** Puts a slot in the place of the one on top, or below. */
   #siftDown(slot: number, key: number): void {
     const [keys, slots, size] = [this.#keys, this.#slots, this.#size];
-    let at = 0;
-    for (let child = 1; child < size; child = 2 * at + 1) {
+    let index = 0;
+    for (let child = 1; child < size; child = 2 * index + 1) {
       if (child + 1 < size && keys[child + 1]! > keys[child]!) child++;
       if (keys[child]! <= key) break;
-      keys[at] = keys[child]!;
-      slots[at] = slots[child]!;
-      at = child;
+      keys[index] = keys[child]!;
+      slots[index] = slots[child]!;
+      index = child;
     }
-    keys[at] = key;
-    slots[at] = slot;
+    keys[index] = key;
+    slots[index] = slot;
   }
 
   #grow(): void {

@@ -7,7 +7,7 @@ import { IconButton } from "../icon-button.js";
 
 const confirmedMs = 2000;
 
-/** What can be done with an answer that is there. */
+/** Buttons below an answer. */
 export function AnswerActions({ answer, isLast }: { readonly answer: Answer; readonly isLast: boolean }) {
   const { act, chat, preferences } = usePage();
   const words = preferences.words.value;

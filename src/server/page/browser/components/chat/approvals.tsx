@@ -3,7 +3,7 @@ import type { WireCall } from "../../../../api/wire.js";
 import { usePage } from "../../state/page.js";
 import { Icon } from "../icon.js";
 
-/** Calls that run only when the reader allows them. The answer goes on when each is decided. */
+/** Calls that run only when the reader allows them. The answer continues once each is decided. */
 export function Approvals({ calls }: { readonly calls: readonly WireCall[] }) {
   const { act, chat, preferences } = usePage();
   const words = preferences.words.value;

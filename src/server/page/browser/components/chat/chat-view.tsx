@@ -4,6 +4,7 @@ import { Icon } from "../icon.js";
 import { Composer } from "./composer.js";
 import { EmptyState } from "./empty-state.js";
 import { ExchangeView } from "./exchange-view.js";
+import { NoModel } from "./no-model.js";
 import { useFollowedScroll } from "./use-followed-scroll.js";
 
 /** The open conversation above the field for the next question. */
@@ -16,6 +17,7 @@ export function ChatView() {
   const exchanges = chat.exchanges.value;
   return (
     <div class="chat">
+      <NoModel />
       <div class="scroller" ref={scroller}>
         <div class="column" ref={content}>
           {chat.state.value === "loading" && <p class="quiet centred">{words.loading}</p>}
@@ -29,8 +31,12 @@ export function ChatView() {
             </p>
           )}
           {chat.state.value === "ready" && exchanges.length === 0 && <EmptyState />}
-          {exchanges.map((each) => (
-            <ExchangeView key={each.key} exchange={each} isLast={each === chat.last.value} />
+          {exchanges.map((currentExchange) => (
+            <ExchangeView
+              key={currentExchange.key}
+              exchange={currentExchange}
+              isLast={currentExchange === chat.last.value}
+            />
           ))}
         </div>
       </div>

@@ -11,7 +11,7 @@ export interface ComposerProps {
   readonly onAsk: () => void;
 }
 
-/** The field for a question, with what is asked within and the files that are being added. */
+/** The field for a question, with the documents it is limited to and the files that are being added. */
 export function Composer({ onAsk }: ComposerProps) {
   const { act, chat, documents, preferences, status } = usePage();
   const words = preferences.words.value;

@@ -24,8 +24,8 @@ export function Considered({ exchange }: { readonly exchange: Exchange }) {
       {isOpen.value && isLookedAgain && <p class="remark">{words.lookedAgain}</p>}
       {isOpen.value && (
         <ul>
-          {considered.map((each) => (
-            <ConsideredPassage key={each.chunkId} passage={each} />
+          {considered.map((candidate) => (
+            <ConsideredPassage key={candidate.chunkId} passage={candidate} />
           ))}
         </ul>
       )}

@@ -2,7 +2,7 @@ import { usePage } from "../../state/page.js";
 import { titleOf } from "../../text/answer-as-text.js";
 import { UploadButton } from "../documents/upload-button.js";
 
-/** What a new conversation shows: what can be asked, with questions about the collection's own documents. */
+/** The view of a new conversation: what can be asked, with example questions about the collection's own documents. */
 export function EmptyState() {
   const { act, chat, documents, preferences, status } = usePage();
   const words = preferences.words.value;
@@ -18,11 +18,11 @@ export function EmptyState() {
     );
   }
   const titles = documents.list.value
-    .filter((each) => documents.chosen.value.size === 0 || documents.chosen.value.has(each.uri))
+    .filter((document) => documents.chosen.value.size === 0 || documents.chosen.value.has(document.uri))
     .map(titleOf);
-  // Of titles such as 2021 nobody knows what to ask.
+  // Titles such as 2021 suggest no question, so they come last.
   const telling = [...titles.filter(saysSomething), ...titles].slice(0, words.examples.length);
-  const examples = [...new Set(telling)].map((each, index) => words.examples[index]!(each));
+  const examples = [...new Set(telling)].map((example, index) => words.examples[index]!(example));
   return (
     <section class="empty">
       <h1>{words.askTitle(title)}</h1>

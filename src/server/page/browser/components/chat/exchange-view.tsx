@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import type { WireRemark } from "../../../../api/wire.js";
 import { isRunning } from "../../state/answer.js";
 import type { Exchange } from "../../state/chat.js";
 import { usePage } from "../../state/page.js";
@@ -6,6 +7,7 @@ import { AnswerActions } from "./answer-actions.js";
 import { AnswerText } from "./answer-text.js";
 import { Approvals } from "./approvals.js";
 import { Considered } from "./considered.js";
+import { Nearest } from "./nearest.js";
 import { Failure } from "./failure.js";
 import { Question } from "./question.js";
 import { SourceList } from "./source-list.js";
@@ -16,7 +18,7 @@ export interface ExchangeViewProps {
   readonly isLast: boolean;
 }
 
-/** A question with its answer, and with all that came of it. */
+/** A question with its answer, tool calls and sources. */
 export function ExchangeView({ exchange, isLast }: ExchangeViewProps) {
   const { chat, preferences } = usePage();
   const words = preferences.words.value;
@@ -24,7 +26,7 @@ export function ExchangeView({ exchange, isLast }: ExchangeViewProps) {
   const isEditing = useSignal(false);
   const { phase, failure } = answer;
   const isBusy = isRunning(answer);
-  // All its calls were decided, and yet it did not go on.
+  // All its calls were decided, but it did not continue.
   const isInterrupted = phase === "waiting" && answer.waiting.every(({ decision }) => decision);
   return (
     <article class="exchange" aria-busy={isBusy}>
@@ -34,6 +36,7 @@ export function ExchangeView({ exchange, isLast }: ExchangeViewProps) {
         mayEdit={!chat.running.value && chat.id.value !== undefined}
         onEditing={(to) => (isEditing.value = to)}
       />
+      {answer.searchedFor !== undefined && <p class="remark">{words.searchedFor(answer.searchedFor)}</p>}
       {answer.reasoning !== "" && (
         <details class="reasoning">
           <summary>{words.thinking}</summary>
@@ -41,12 +44,14 @@ export function ExchangeView({ exchange, isLast }: ExchangeViewProps) {
         </details>
       )}
       <ToolSteps steps={answer.steps.filter(({ id }) => !answer.waiting.some((call) => call.id === id))} />
-      <AnswerText answer={answer} />
+      <AnswerText answer={answer} question={exchange.question} />
       {isBusy && answer.text === "" && (
         <p class="progress">{answer.passages > 0 ? words.reading(answer.passages) : words.searching}</p>
       )}
       {phase === "stopped" && <p class="remark">{answer.text === "" ? words.stoppedEmpty : words.stopped}</p>}
-      {phase === "whole" && !answer.answered && <p class="remark">{words.unanswered}</p>}
+      {phase === "whole" && !answer.answered && answer.text === "" && <p class="remark">{words.unanswered}</p>}
+      {phase === "whole" && answer.nearest && <Nearest nearest={answer.nearest} question={exchange.question} />}
+      {!isBusy && answer.remarks.length > 0 && <p class="remark">{words.claims(countRemarks(answer.remarks))}</p>}
       {answer.warnings.length > 0 && (
         <details class="remarks">
           <summary>{words.remarks(answer.warnings.length)}</summary>
@@ -64,4 +69,9 @@ export function ExchangeView({ exchange, isLast }: ExchangeViewProps) {
       <Considered exchange={exchange} />
     </article>
   );
+}
+
+function countRemarks(remarks: readonly WireRemark[]) {
+  const count = (wanted: WireRemark["reason"]) => remarks.filter(({ reason }) => reason === wanted).length;
+  return { missing: count("missing"), near: count("near"), uncited: count("uncited") };
 }

@@ -3,12 +3,12 @@ import { usePage } from "../../state/page.js";
 import { Icon } from "../icon.js";
 
 export interface FailureProps {
-  /** Absent where a question has no answer, and nobody knows any more why. */
+  /** Absent when a question has no answer and the reason is no longer known. */
   readonly failure: WireFailure | undefined;
   readonly mayRetry: boolean;
 }
 
-/** Why there is no answer, in plain words, with the server's own message below. */
+/** The reason for a missing answer, in plain words, with the server's own message below. */
 export function Failure({ failure, mayRetry }: FailureProps) {
   const { act, chat, preferences } = usePage();
   const words = preferences.words.value;

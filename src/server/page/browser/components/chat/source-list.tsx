@@ -8,7 +8,12 @@ export function SourceList({ citations }: { readonly citations: readonly WireCit
   const { act, preferences, source } = usePage();
   const words = preferences.words.value;
   if (citations.length === 0) return null;
-  const places = new Map(citations.map((each) => [`${each.number} ${each.start} ${each.end} ${each.supported}`, each]));
+  const places = new Map(
+    citations.map((currentCitation) => [
+      `${currentCitation.number} ${currentCitation.start} ${currentCitation.end} ${currentCitation.supported}`,
+      currentCitation,
+    ]),
+  );
   return (
     <section class="sources" aria-label={words.sources}>
       <h3>{words.sources}</h3>
@@ -22,7 +27,7 @@ export function SourceList({ citations }: { readonly citations: readonly WireCit
               {!citation.supported && (
                 <span class="unsupported-note">
                   <Icon name="warning" />
-                  {words.unsupported}
+                  {words.supportNote(citation)}
                 </span>
               )}
             </button>

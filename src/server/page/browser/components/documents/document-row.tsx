@@ -5,7 +5,7 @@ import { titleOf } from "../../text/answer-as-text.js";
 import { Confirm } from "../confirm.js";
 import { IconButton } from "../icon-button.js";
 
-/** A document of the collection, which can be opened, asked within, and deleted where that is allowed. */
+/** A document of the collection, which can be opened, searched alone, and deleted when allowed. */
 export function DocumentRow({ entry }: { readonly entry: WireDocument }) {
   const { act, documents, preferences, source, status } = usePage();
   const words = preferences.words.value;

@@ -36,8 +36,8 @@ export function DocumentsView() {
           <details class="uploads" open>
             <summary>{words.uploads}</summary>
             <ul>
-              {uploads.sending.value.map((each) => (
-                <SendingRow key={each.file} sending={each} />
+              {uploads.sending.value.map((upload) => (
+                <SendingRow key={upload.file} sending={upload} />
               ))}
               {uploads.list.value.map((each) => (
                 <UploadRow key={each.name} upload={each} />
@@ -71,8 +71,8 @@ export function DocumentsView() {
           <p class="quiet centred">{isSearching ? words.noDocumentsFound : words.emptyTitle}</p>
         )}
         <ul class="document-list">
-          {list.value.map((each) => (
-            <DocumentRow key={each.uri} entry={each} />
+          {list.value.map((document) => (
+            <DocumentRow key={document.uri} entry={document} />
           ))}
         </ul>
         {list.value.length < total.value && (
@@ -85,7 +85,7 @@ export function DocumentsView() {
   );
 }
 
-/** Does something when a value has not changed for a while; not for the value that it begins with. */
+/** Calls back when a value has not changed for a while; not for the initial value. */
 function useDelayed(work: () => void, delayMs: number, value: string): void {
   const before = useRef(value);
   useEffect(() => {

@@ -2,7 +2,7 @@ import { useRef } from "preact/hooks";
 import { usePage } from "../../state/page.js";
 import { IconButton } from "../icon-button.js";
 
-/** Chooses files to add. It may stand only where the server takes them. */
+/** Chooses files to add. Only shown when the server accepts uploads. */
 export function UploadButton({ isLabelled = false }: { readonly isLabelled?: boolean }) {
   const { act, preferences, status, uploads } = usePage();
   const words = preferences.words.value;

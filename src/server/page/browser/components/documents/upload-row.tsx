@@ -39,7 +39,7 @@ export function UploadRow({ upload, onDismiss }: { readonly upload: WireUpload; 
   );
 }
 
-/** A file that is being sent, or that was not taken. */
+/** A file that is being sent, or that was refused. */
 export function SendingRow({ sending }: { readonly sending: Sending }) {
   const { act, preferences, status, uploads } = usePage();
   const words = preferences.words.value;

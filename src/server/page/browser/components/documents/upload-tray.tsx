@@ -9,8 +9,8 @@ export function UploadTray() {
   if (sending.length + recent.length === 0) return null;
   return (
     <ul class="tray" aria-label={preferences.words.value.uploads}>
-      {sending.map((each) => (
-        <SendingRow key={each.file} sending={each} />
+      {sending.map((upload) => (
+        <SendingRow key={upload.file} sending={upload} />
       ))}
       {recent.map((each) => (
         <UploadRow key={each.name} upload={each} onDismiss={() => uploads.dismiss(each.name)} />

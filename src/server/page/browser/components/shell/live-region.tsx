@@ -3,7 +3,7 @@ import { isRunning } from "../../state/answer.js";
 import { usePage } from "../../state/page.js";
 
 /**
- * Tells screen readers how an answer gets on: that it is searched for, that it is being written, and then all of it at
+ * Tells screen readers the progress of an answer: that it is searched for, that it is being written, and then all of it at
  * once. The words that arrive one by one are not read out.
  */
 export function LiveRegion() {

@@ -4,7 +4,7 @@ import { usePage } from "../../state/page.js";
 import { useFocus } from "../use-focus.js";
 import { Settings } from "./settings.js";
 
-/** Asks for the token of a protected collection. */
+/** Asks for the token of a protected collection, or leads to where people sign in. */
 export function SignIn() {
   const page = usePage();
   const words = page.preferences.words.value;
@@ -18,6 +18,21 @@ export function SignIn() {
       problem.value = isRefused ? words.tokenRefused : words.actionFailed((error as Error).message);
     }
   };
+  const { value: address } = page.signInAddress;
+  if (address !== undefined) {
+    return (
+      <main class="sign-in">
+        <h1>{words.signIn}</h1>
+        <p>{words.signInExplained}</p>
+        <p>
+          <a class="primary" href={address}>
+            {words.signIn}
+          </a>
+        </p>
+        <Settings />
+      </main>
+    );
+  }
   return (
     <main class="sign-in">
       <form

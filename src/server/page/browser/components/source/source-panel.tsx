@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
+import type { WireCitation } from "../../../../api/wire.js";
 import { usePage } from "../../state/page.js";
 import { titleOf } from "../../text/answer-as-text.js";
 import { Dialog } from "../dialog.js";
@@ -33,6 +34,24 @@ export function SourcePanel() {
   );
 }
 
+/** The warning about a quotation: what is wrong with it, and what it claims. */
+function Unsupported({ citation }: { readonly citation: WireCitation }) {
+  const words = usePage().preferences.words.value;
+  const { quote, struckOut, support } = citation;
+  const isNear = support === "near";
+  const title = struckOut ? words.struckOutTitle : isNear ? words.nearTitle : words.unsupportedTitle;
+  const explained = struckOut ? words.struckOutExplained : isNear ? words.nearExplained : words.unsupportedExplained;
+  return (
+    <div class="unsupported-box">
+      <p>
+        <Icon name="warning" /> <strong>{title}</strong>
+      </p>
+      <p>{explained}</p>
+      <blockquote>{quote}</blockquote>
+    </div>
+  );
+}
+
 function Panel() {
   const { act, preferences, source } = usePage();
   const words = preferences.words.value;
@@ -40,10 +59,10 @@ function Panel() {
   const excerpt = source.excerpt.value;
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), [source.place.value]);
-  const index = siblings.findIndex((each) => each === citation);
+  const index = siblings.findIndex((sibling) => sibling === citation);
   const where = citation ?? excerpt;
   // Words that the document does not hold cannot be highlighted in it.
-  const isSupported = citation?.supported ?? true;
+  const isMissing = citation?.support === "missing";
   return (
     <>
       <header>
@@ -62,16 +81,7 @@ function Panel() {
         </div>
       </header>
       <div class="panel-body" tabindex={0} role="group" aria-label={titleOf(place)}>
-        {citation && !isSupported && (
-          <div class="unsupported-box">
-            <p>
-              <Icon name="warning" /> <strong>{words.unsupportedTitle}</strong>
-            </p>
-            <p>{words.unsupportedExplained}</p>
-            <blockquote>{citation.quote}</blockquote>
-          </div>
-        )}
-        {citation?.support === "near" && <p class="remark">{words.nearExplained}</p>}
+        {citation && !citation.supported && <Unsupported citation={citation} />}
         {source.isFailed.value && (
           <p class="failure">
             {words.sourceFailed}
@@ -81,7 +91,11 @@ function Panel() {
           </p>
         )}
         {excerpt ? (
-          <ExcerptView excerpt={excerpt} place={isSupported ? place : { ...place, end: place.start }} />
+          <ExcerptView
+            excerpt={excerpt}
+            place={isMissing ? { ...place, end: place.start } : place}
+            sentence={citation?.supported ? citation.sentence : undefined}
+          />
         ) : (
           !source.isFailed.value && <p class="quiet">{words.loading}</p>
         )}

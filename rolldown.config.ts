@@ -1,0 +1,103 @@
+import { cpSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { type CodeSplittingNameFunction, defineConfig, type Plugin } from "rolldown";
+
+type ChunkingContext = Parameters<CodeSplittingNameFunction>[1];
+
+const dist = resolve("dist");
+/** Small packages of a hundred files, which take longer to open than all of our own. Others are loaded when used, if ever. */
+const bundled = ["zod", "hono", "@hono/node-server", "commander"];
+
+/** Programs of threads and processes, which start from files beside the code that names them, bundled or not. */
+const workers = readdirSync(dist, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".js") && !file.startsWith("bin"))
+  .flatMap((file) =>
+    [...readFileSync(join(dist, file), "utf8").matchAll(/new URL\("(\.\/[\w-]+)\.js", import\.meta\.url\)/g)].map(
+      ([, name]) => join(dist, dirname(file), name!),
+    ),
+  );
+
+/** The thread that searches for a server runs the code of a search as the command does. */
+const searchingThread = "knowledge-base/readers/reader-worker";
+
+/** The code of a search and of a question, in the order in which it is imported. */
+const searching = [
+  "cli/commands/search",
+  "cli/commands/ask",
+  "knowledge-base/ask",
+  "local/in-process",
+  "local/http/embeddings-route",
+  "local/engines/embedding/lexical-embedding",
+  "store/open-embedded-store",
+];
+const reached = new Map<string, ReadonlySet<string>>();
+
+/** The modules that these import, also through others, but not those that are imported when they are called. */
+function reachedFrom(names: readonly string[], context: ChunkingContext): ReadonlySet<string> {
+  const known = reached.get(names.join());
+  if (known) return known;
+  const found = new Set(names.map((name) => join(dist, `${name}.js`)));
+  for (const id of found) for (const next of context.getModuleInfo(id)?.importedIds ?? []) found.add(next);
+  reached.set(names.join(), found);
+  return found;
+}
+
+/**
+ * A file for what every command needs, and one for what a search needs, instead of a hundred: opening and linking a file takes
+ * half a millisecond. Other threads share neither, so that they do not hold more code than they run.
+ */
+function chunkOf(id: string, context: ChunkingContext): string | null {
+  const inThreads = workers.map((file) => relative(dist, file)).filter((name) => name !== searchingThread);
+  if (reachedFrom(inThreads, context).has(id)) return null;
+  if (reachedFrom(["cli/program"], context).has(id)) return "command";
+  return reachedFrom(searching, context).has(id) ? "search" : null;
+}
+
+/** The command line as it is shipped: what `tsc` made, in few files, since opening them is most of what a command takes. */
+export default defineConfig({
+  input: {
+    citewell: join(dist, "cli/main.js"),
+    ...Object.fromEntries(workers.map((file) => [basename(file), `${file}.js`])),
+  },
+  platform: "node",
+  preserveEntrySignatures: "allow-extension",
+  external: (id, _, isResolved) =>
+    !isResolved && /^[^./]/.test(id) && !bundled.some((name) => id === name || id.startsWith(`${name}/`)),
+  plugins: [licences(), chatPage()],
+  // Some modules are imported when they are called for the sake of the library, which is not bundled.
+  checks: { ineffectiveDynamicImport: false },
+  output: {
+    dir: join(dist, "bin"),
+    cleanDir: true,
+    codeSplitting: { groups: [{ name: chunkOf, debugName: "joined", includeDependenciesRecursively: false }] },
+    // A quarter less to read and to parse at each start. Names stay, so that --debug shows where an error came from.
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+  },
+});
+
+function licences(): Plugin {
+  return {
+    name: "licences",
+    generateBundle(_, files) {
+      const modules = Object.values(files).flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+      const folders = modules.flatMap((id) => /.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id) ?? []);
+      const texts = [...new Set(folders)].map((folder) => {
+        const licence = readdirSync(folder).find((name) => /^licen[cs]e/i.test(name));
+        return `${folder.replace(/.*node_modules\//, "")}\n\n${licence ? readFileSync(join(folder, licence), "utf8") : ""}`;
+      });
+      this.emitFile({ type: "asset", fileName: "LICENSES.txt", source: texts.toSorted().join("\n\n") });
+    },
+  };
+}
+
+/** Copies the chat page, which the server looks for beside its own code. */
+function chatPage(): Plugin {
+  return {
+    name: "chat-page",
+    writeBundle: () =>
+      cpSync(join(dist, "server/page/browser"), join(dist, "bin/browser"), {
+        recursive: true,
+        filter: (path) => !path.endsWith(".map"),
+      }),
+  };
+}

@@ -1,0 +1,27 @@
+import type { Searchable } from "../../core/ports.js";
+import type { Trace, TraceStep } from "../../core/types.js";
+import { wirePassage } from "./to-wire.js";
+import type { WireConsidered } from "./wire.js";
+
+/** Maximum number of passages that are listed: more than a reranker is usually given. */
+const maxPassages = 50;
+/** Characters that suffice to recognise a passage; its full text is fetched when it is opened. */
+const maxTextCharacters = 300;
+
+/** The passages that were looked at on the way to an answer, those first that came furthest, each with the reason. */
+export async function consideredIn(trace: Trace, passages: Pick<Searchable, "hits">): Promise<WireConsidered[]> {
+  const ids = byDistance(trace).slice(0, maxPassages);
+  const hits = await passages.hits(ids.map((chunkId) => ({ chunkId, score: 0, placements: [] })));
+  return hits.map((hit) => {
+    const { kept, steps, summary } = trace.why(hit.chunk.id);
+    const scores = steps.flatMap(({ retrievers = [] }) => retrievers.flatMap(({ score }) => score ?? []));
+    const { text, ...passage } = wirePassage({ ...hit, score: scores[0] ?? 0 });
+    return { ...passage, text: text.slice(0, maxTextCharacters), kept, reason: summary };
+  });
+}
+
+/** Ids of chunks, those first that the latest step kept, then those that it dropped, and so on to the first step. */
+export function byDistance(trace: readonly TraceStep[]): string[] {
+  const ids = trace.toReversed().flatMap(({ kept, dropped }) => [...kept, ...dropped.map(({ chunkId }) => chunkId)]);
+  return [...new Set(ids)];
+}

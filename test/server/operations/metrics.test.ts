@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { createHandler } from "../../../src/server/create-handler.js";
+import { served } from "../../support/served.js";
+
+const keys = { uri: "keys", title: "Keys", text: "API keys expire after 90 days. Ada renews them." };
+const token = "a-token-of-ours";
+const reader = "only-for-figures";
+
+/** The samples of an exposition: each name with its labels, and its value. */
+async function samplesOf(reply: Response): Promise<Map<string, number>> {
+  expect(reply.headers.get("content-type")).toBe("application/openmetrics-text; version=1.0.0; charset=utf-8");
+  const lines = (await reply.text()).split("\n");
+  expect(lines.filter((line) => line !== "").at(-1)).toBe("# EOF");
+  const samples = lines.filter((line) => line !== "" && !line.startsWith("#"));
+  return new Map(
+    samples.map((line) => {
+      const end = line.lastIndexOf(" ");
+      return [line.slice(0, end), Number(line.slice(end + 1))];
+    }),
+  );
+}
+
+test("figures count requests, answers, tokens, errors and documents, and name no question", async () => {
+  const { send, events } = await served([keys], { metrics: true });
+  await events("/api/ask", { question: "When do API keys expire?" });
+  await events("/api/ask", { question: "Who built the lighthouse?" });
+  await send("GET", "/api/passages?uri=secret-name");
+  await send("GET", "/secret-path");
+  const samples = await samplesOf(await send("GET", "/metrics"));
+  const at = (name: string) => samples.get(name);
+  expect(at('citewell_answers_total{outcome="answered"}')).toBe(1);
+  expect(at('citewell_answers_total{outcome="declined"}')).toBe(1);
+  expect(at("citewell_answers_in_progress")).toBe(0);
+  expect(at("citewell_answer_first_event_seconds_count")).toBe(2);
+  expect(at('citewell_http_requests_total{method="POST",route="/api/ask",status="200"}')).toBe(2);
+  expect(at('citewell_http_requests_total{method="GET",route="/api/passages",status="404"}')).toBe(1);
+  expect(at('citewell_errors_total{code="not-found"}')).toBe(1);
+  expect(at('citewell_errors_total{code="no-path"}')).toBe(1);
+  expect(at("citewell_store_documents")).toBe(1);
+  expect(at("citewell_store_chunks")).toBe(1);
+  expect(at('citewell_chat_tokens_total{model="citewell/local-extractive",direction="output"}')).toBeGreaterThan(10);
+  expect([...samples.keys()].join("\n")).not.toMatch(/secret|lighthouse|expire/);
+});
+
+test("figures are read with the server's token, or with one of their own", async () => {
+  const status = async (options: Parameters<typeof served>[1], sent: string | undefined) => {
+    const { send } = await served([keys], options);
+    const headers: Record<string, string> = sent === undefined ? {} : { authorization: `Bearer ${sent}` };
+    return (await send("GET", "/metrics", undefined, headers)).status;
+  };
+  expect(await status({ token }, token)).toBe(404);
+  expect(await status({ token, metrics: true }, undefined)).toBe(401);
+  expect(await status({ token, metrics: true }, token)).toBe(200);
+  expect(await status({ token, metrics: { token: reader } }, reader)).toBe(200);
+  expect(await status({ token, metrics: { token: reader } }, token)).toBe(401);
+});
+
+test("with access, figures of all callers need a token of their own", async () => {
+  const { kb } = await served([keys]);
+  expect(() => createHandler(kb, { access: () => ({}), metrics: true })).toThrow(/token of their own/);
+  const handler = createHandler(kb, { access: () => undefined, metrics: { token: reader } });
+  const ask = async (headers: Record<string, string>) =>
+    (await handler.fetch(new Request("http://localhost/metrics", { headers }))).status;
+  expect(await ask({})).toBe(401);
+  expect(await ask({ authorization: `Bearer ${reader}` })).toBe(200);
+  await handler.close();
+});

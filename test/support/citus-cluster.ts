@@ -1,0 +1,72 @@
+import pg from "pg";
+import { type PostgresServer, startPostgres } from "./postgres-server.js";
+
+/** A coordinator and its workers, each a server of its own on this machine. */
+export interface CitusCluster {
+  readonly coordinator: PostgresServer;
+  readonly workers: readonly PostgresServer[];
+  /** Address of a new database, which all nodes have. */
+  readonly createDatabase: (name: string) => Promise<string>;
+  /** Starts another worker, which has the database, and adds it to the cluster. */
+  readonly addWorker: (database: string) => Promise<PostgresServer>;
+  readonly remove: () => Promise<void>;
+}
+
+const settings = [
+  "shared_preload_libraries=citus",
+  "citus.local_hostname=127.0.0.1",
+  "citus.node_conninfo=sslmode=disable",
+  "wal_level=logical",
+  "shared_buffers=16MB",
+  "max_worker_processes=16",
+  // Deadlocks between nodes are looked for after twice this time.
+  "deadlock_timeout=500",
+];
+
+export async function startCitus({ workers: count = 3, also = [] as readonly string[] } = {}): Promise<CitusCluster> {
+  const start = () => startPostgres({ settings: [...settings, ...also] });
+  const coordinator = await start();
+  const workers: PostgresServer[] = [];
+  for (let at = 0; at < count; at++) workers.push(await start());
+  const prepare = async (server: PostgresServer, database: string) => {
+    await server.createDatabase(database);
+    await query(server.url(database), "CREATE EXTENSION citus");
+  };
+  const join = async (worker: PostgresServer, database: string) => {
+    await query(coordinator.url(database), `SELECT citus_add_node('127.0.0.1', ${worker.port})`);
+  };
+  return {
+    coordinator,
+    workers,
+    createDatabase: async (name) => {
+      await prepare(coordinator, name);
+      await query(coordinator.url(name), `SELECT citus_set_coordinator_host('127.0.0.1', ${coordinator.port})`);
+      for (const worker of workers) {
+        await prepare(worker, name);
+        await join(worker, name);
+      }
+      return coordinator.url(name);
+    },
+    addWorker: async (database) => {
+      const worker = await start();
+      workers.push(worker);
+      await prepare(worker, database);
+      await join(worker, database);
+      return worker;
+    },
+    remove: async () => {
+      await Promise.all([coordinator, ...workers].map((server) => server.remove()));
+    },
+  };
+}
+
+/** The rows of a statement on a connection of its own. */
+export async function query<Row extends object>(url: string, text: string, values: unknown[] = []): Promise<Row[]> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    return (await client.query<Row>(text, values)).rows;
+  } finally {
+    await client.end();
+  }
+}

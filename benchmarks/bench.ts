@@ -32,9 +32,16 @@ const alone = "proofs/suite";
 
 /** Programs that take long or judge rather than compare, by their folders. */
 const programs = [
-  ...["fuzz-local", "killed-workers", "large-store", "room-crossings", "soak", "static-model", "unchanged"].map(
-    (name) => `proofs/${name}`,
-  ),
+  ...[
+    "fuzz-local",
+    "killed-workers",
+    "large-store",
+    "mixed-load",
+    "room-crossings",
+    "soak",
+    "static-model",
+    "unchanged",
+  ].map((name) => `proofs/${name}`),
   ...["plan", "words"].map((name) => `planning/${name}`),
 ];
 

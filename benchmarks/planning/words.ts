@@ -47,7 +47,7 @@ class MadeChanges {
   textsAfter(label: number, limit: number): TextRow[] {
     const rows: TextRow[] = [];
     for (let next = label + 1; next <= this.#chunks && rows.length < limit; next++) {
-      rows.push({ label: next, context: "", text: wordsFrom(seededRandom(next), wordsPerChunk) });
+      rows.push({ label: next, documentId: "", context: "", text: wordsFrom(seededRandom(next), wordsPerChunk) });
     }
     return rows;
   }

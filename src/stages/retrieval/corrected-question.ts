@@ -1,5 +1,6 @@
 import type { RetrieveCall, Searchable } from "../../core/ports.js";
 import type { Hit } from "../../core/types.js";
+import { fileName } from "../../text/words/page-names.js";
 import { maxSlips, slipsBetween } from "../../text/words/similar-words.js";
 import { plainWords, typedWords } from "../../text/words/spelling.js";
 import { terms } from "../../text/words/terms.js";
@@ -86,8 +87,8 @@ async function spelledBest(
   const found = await lexical.retrieve({ text }, { ...call, count: passagesPerStem });
   const [term] = terms(stem);
   const spellings = new Map<string, Spelling>();
-  for (const { chunk } of await hits(found, call.filter === undefined ? {} : { filter: call.filter })) {
-    const passage = `${chunk.context} ${chunk.text}`;
+  for (const { uri, chunk } of await hits(found, call.filter === undefined ? {} : { filter: call.filter })) {
+    const passage = `${fileName(uri)} ${chunk.context} ${chunk.text}`;
     const near = [...plainWords(passage)].flatMap((spelled) => {
       const slips = slipsTo(spelled);
       return slips === undefined || terms(spelled)[0] !== term ? [] : [{ spelling: spelled, slips, passages: 0 }];

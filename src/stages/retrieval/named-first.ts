@@ -1,6 +1,6 @@
 import type { Hit } from "../../core/types.js";
 import { definitionOf } from "../../text/words/definition.js";
-import { fileName, nameKey } from "../../text/words/page-names.js";
+import { fileName, headingsOf, nameKey } from "../../text/words/page-names.js";
 
 /**
  * Hits to read where a question may be a name, or asks what a thing is: a page may have the word less often than many others. Where
@@ -49,10 +49,4 @@ export function namedFirst(question: string, hits: readonly Hit[]): readonly Hit
 function namedBy(key: string, { title, uri, chunk }: Hit): number {
   if ([title ?? "", fileName(uri)].some((name) => nameKey(name) === key)) return pageNamed;
   return headingsOf(chunk).some((heading) => nameKey(heading) === key) ? sectionNamed : 0;
-}
-
-/** The headings above a passage, and those in it. */
-function headingsOf({ context, text }: Hit["chunk"]): readonly string[] {
-  const own = text.matchAll(/^ {0,3}#{1,6}[ \t]+(\S.{0,200}?)[ \t]*#*[ \t]*(?:\{#[^}\n]*\})?[ \t]*$/gm);
-  return [...context.split("\n")[0]!.split(" > "), ...Array.from(own, ([, heading]) => heading!)];
 }

@@ -35,6 +35,8 @@ export interface JoinedVectorRow extends StoredVectorRow {
 
 export interface TextRow {
   readonly label: number;
+  /** Uri of its document. */
+  readonly documentId: string;
   readonly context: string;
   readonly text: string;
 }
@@ -61,8 +63,10 @@ const statements = (database: Database) => ({
     CROSS JOIN chunks ON label = wanted.value CROSS JOIN vectors ON vectors.id = chunks.vector`),
   chunks: database.prepare<
     [number, number],
-    { label: number; document: number; start: number; end: number; context: StoredText }
-  >(`SELECT label, document, start, "end", context FROM chunks WHERE label > ? ORDER BY label LIMIT ?`),
+    { label: number; document: number; uri: string; start: number; end: number; context: StoredText }
+  >(`
+    SELECT label, document, uri, start, "end", context FROM chunks CROSS JOIN documents ON documents.id = document
+    WHERE label > ? ORDER BY label LIMIT ?`),
   count: database.prepare<[], { chunks: number }>("SELECT count(*) AS chunks FROM chunks"),
 });
 
@@ -136,8 +140,9 @@ export class Changes {
     // One snapshot: a document could be written again between the reading of a chunk's span and of its text.
     const read = this.#database.transaction(() => {
       const slice = this.#texts.slicer();
-      return this.#sql.chunks.all(label, limit).map(({ document, start, end, context, ...chunk }) => ({
+      return this.#sql.chunks.all(label, limit).map(({ document, uri, start, end, context, ...chunk }) => ({
         label: chunk.label,
+        documentId: uri,
         context: decodeText(context),
         text: slice(document, start, end),
       }));

@@ -5,8 +5,9 @@ import type { Filter } from "../../core/filter.js";
 import { asError, StoreError } from "../../core/errors.js";
 import type { StoreProblem } from "../../core/ports.js";
 import { requiredTerms } from "../../text/words/phrase-match.js";
+import { namingTerms, searchTerms } from "../../text/words/page-names.js";
 import { type NearStem, type NearStems, nearestStems } from "../../text/words/similar-words.js";
-import { NumberedTerms, queryTerms, termCounts, terms } from "../../text/words/terms.js";
+import { NumberedTerms, terms } from "../../text/words/terms.js";
 import type { AllowedChunks } from "../derived/allowed-chunks.js";
 import type { Changes, Position, TextRow } from "../derived/changes.js";
 import { IndexUpdater } from "../derived/index-updater.js";
@@ -132,8 +133,7 @@ export class LexicalIndex {
 
   /** The best chunks for a query's words. */
   async search(text: string, count: number, { phrases = [], filter, upTo }: LexicalConditions = {}): Promise<Ranking> {
-    // A query with quotes is meant literally: its function words count like others.
-    const words = phrases.length > 0 ? termCounts(text) : queryTerms(text);
+    const words = searchTerms(text, phrases);
     return this.#rebuiltIfDamaged(async (index, updater) => {
       await updater.catchUp(upTo);
       return index.search(words, count, this.#options, {
@@ -212,12 +212,14 @@ export class LexicalIndex {
         // Words of the context (title and headings) count `contextWeight` times, a whole number: in BM25 with weighted fields,
         // frequencies are added before they saturate (Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple
         // weighted fields", 2004).
-        add: ({ label, context, text }) => {
+        add: ({ label, ...chunk }) => {
           if (index.recent.texts === 0) words = undefined;
           const numbers = (words ??= new NumberedTerms((word) => index.numberOf(word)));
           index.add(label, (add) => {
-            numbers.each(text, (word) => add(word, 1));
-            if (contextWeight > 0) numbers.each(context, (word) => add(word, contextWeight));
+            numbers.each(chunk.text, (word) => add(word, 1));
+            if (contextWeight === 0) return;
+            numbers.each(chunk.context, (word) => add(word, contextWeight));
+            for (const term of namingTerms(chunk)) add(index.numberOf(term), 1);
           });
         },
         remove: (label) => index.remove(label),
@@ -356,10 +358,15 @@ function warnOfDamage({ onWarning }: LexicalOptions, reason: string): void {
 
 /** Changes when texts are split into words differently: by another version of ours, or of Node's Unicode data. */
 export function analyzerFingerprint(): string {
-  const sample =
+  const text =
     "Running the café's HNSW-index v2.0 naïvely: 检索增强生成，不到 50 毫秒。 Ελληνικά, русский, 한국어, かな ﬁne 語義約定 ﾃﾞｰﾀ";
+  const named = namingTerms({
+    documentId: "file:///guides/fileNames.md",
+    context: "A title > Its heading",
+    text: "# Café",
+  });
   return createHash("sha256")
-    .update(JSON.stringify(terms(sample)))
+    .update(JSON.stringify([...terms(text), ...named]))
     .digest("hex")
     .slice(0, 16);
 }

@@ -1,4 +1,5 @@
-import { terms } from "./terms.js";
+import type { Chunk } from "../../core/types.js";
+import { queryTerms, termCounts, terms, type WeighedTerms } from "./terms.js";
 
 /** Maximum terms of a name; a longer question is a sentence, which names nothing. */
 const maxTerms = 6;
@@ -14,6 +15,8 @@ export function nameKey(text: string): string | undefined {
   const words = text
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1 $2")
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1 $2")
+    // `close([callback])` is looked up as `close()`.
+    .replace(/(?<=[\p{L}\p{N}_])\([^()]*\)/gu, " ")
     .replace(/[_.,:;/()[\]{}<>#`'"!?-]+/g, " ");
   const found = terms(words);
   return found.length === 0 || found.length > maxTerms ? undefined : found.join(" ");
@@ -26,6 +29,65 @@ export function fileName(uri: string): string {
     .filter((segment) => segment !== "");
   const name = (segments.at(-1) ?? "").replace(/\.[A-Za-z\d]{1,8}$/, "");
   return folderPages.has(name.toLowerCase()) ? (segments.at(-2) ?? name) : name;
+}
+
+/** Begins a term that is a whole name, so that it is none of a text. */
+const nameSign = "=";
+
+/** Longest term of a name, in UTF-16 code units. */
+const maxNameLength = 128;
+
+/** A name counts this share of a word in a search: it brings the pages of that name among the best, and does not outvote other words. */
+const nameShare = 0.3;
+
+/**
+ * The terms that a search looks up for a question, weighed: its words, and the name that it may be. With phrases it is meant literally:
+ * function words count like others, and a name brings nothing that lacks the phrase.
+ */
+export function searchTerms(question: string, phrases: readonly string[]): WeighedTerms {
+  if (phrases.length > 0) return termCounts(question);
+  const words = queryTerms(question);
+  const name = nameTerm(question);
+  return name === undefined ? words : new Map([...words, [name, nameShare]]);
+}
+
+function nameTerm(name: string): string | undefined {
+  const key = nameKey(name);
+  return key === undefined ? undefined : `${nameSign}${key.replaceAll(" ", "_")}`.slice(0, maxNameLength);
+}
+
+/**
+ * Terms by which a chunk is found beside those of its context and text, with repetitions: the words of its page's file name, unless the
+ * title or headings have them, and the names of the page and of the sections in the chunk as terms of their own. The page's count twice.
+ */
+export function namingTerms({ documentId, context, text }: Pick<Chunk, "documentId" | "context" | "text">): string[] {
+  const [title = "", ...above] = contextHeadings(context);
+  const file = fileName(documentId);
+  // Numbers and ids of records are no words.
+  const named = /\p{L}{3}|\p{Script=Han}/u.test(file) ? file : "";
+  const inContext = new Set(named === "" ? [] : terms(context));
+  const missing = named === "" ? [] : (nameKey(named)?.split(" ") ?? []).filter((term) => !inContext.has(term));
+  const ofPage = new Set([title, named].map(nameTerm).filter((term) => term !== undefined));
+  const ofSections = [...above, ...headingsIn(text)]
+    .map(nameTerm)
+    .filter((term) => term !== undefined && !ofPage.has(term));
+  return [...missing, ...missing, ...ofPage, ...ofPage, ...new Set(ofSections as string[])];
+}
+
+/** The title and the headings above a chunk, outermost first. */
+function contextHeadings(context: string): readonly string[] {
+  return context === "" ? [] : context.split("\n", 1)[0]!.split(" > ");
+}
+
+function headingsIn(text: string): readonly string[] {
+  if (!text.includes("#")) return [];
+  const found = text.matchAll(/^ {0,3}#{1,6}[ \t]+(\S.{0,200}?)[ \t]*#*[ \t]*(?:\{#[^}\n]*\})?[ \t]*$/gm);
+  return Array.from(found, ([, heading]) => heading!);
+}
+
+/** The headings above a passage, and those in it. */
+export function headingsOf({ context, text }: Pick<Chunk, "context" | "text">): readonly string[] {
+  return [...contextHeadings(context), ...headingsIn(text)];
 }
 
 function pathOf(uri: string): string {

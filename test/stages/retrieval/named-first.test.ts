@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openKnowledgeBase } from "../../../src/knowledge-base/open.js";
-import { fileName, nameKey } from "../../../src/text/words/page-names.js";
+import { fileName, nameKey, namingTerms } from "../../../src/text/words/page-names.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const others = ["collector", "metrics", "exporters", "traces"].map((name) => ({
@@ -70,6 +70,49 @@ test.each(["What is a ledger?", "What is a ledger in Abacus?", "什么是 ledger
   },
 );
 
+function namedPages() {
+  const talk = (page: number) => `${"Logging is what logging does. ".repeat(1 + (page % 4))}Page ${page} goes on.`;
+  return [
+    ...Array.from({ length: 80 }, (_, page) => ({ uri: `notes/${page}.md`, text: `## Note ${page}\n\n${talk(page)}` })),
+    {
+      uri: "guide/logging.md",
+      text: "Records of what a program did, with a severity and a body, in the order of time.",
+    },
+    {
+      uri: "guide/records.md",
+      title: "Logging",
+      text: `Severities. ${"Every record has a body of its own. ".repeat(40)}`,
+    },
+    { uri: "guide/Dead%20Letters.html", text: "Messages that nobody took are kept for a week." },
+    {
+      uri: "api/client.md",
+      text: "## `Client.close([callback])`\n\nWaits until all is done.\n\n## `Client.destroy()`\n\nDoes not.",
+    },
+  ];
+}
+
+test.each(["hybrid", "lexical"] as const)(
+  "a page is found by its file's name in a %s search, though its text lacks the word that many others have",
+  async (mode) => {
+    const path = join(await temporaryFolder(), "store");
+    const first = await openKnowledgeBase({ path });
+    await first.ingest(namedPages());
+    await first.close();
+    const kb = await openKnowledgeBase({ path });
+    onTestFinished(() => kb.close());
+    const found = async (question: string, count: number) =>
+      (await kb.search(question, { mode, count })).hits.map(({ uri }) => uri);
+    expect(new Set(await found("logging", 2))).toEqual(new Set(["guide/logging.md", "guide/records.md"]));
+    expect((await found("dead letters kept", 1))[0]).toBe("guide/Dead%20Letters.html");
+    expect((await found("letters", 1))[0]).toBe("guide/Dead%20Letters.html");
+    for (const name of ["Client.close()", "client close", "client.close(callback)"]) {
+      expect((await found(name, 1))[0]).toBe("api/client.md");
+    }
+    // A misspelt name is corrected to one that no text has.
+    expect(await kb.search("leters", { mode, count: 1 })).toMatchObject({ searchedFor: "letters" });
+  },
+);
+
 test("a question that only has the word of a name keeps its order", async () => {
   const kb = await withPages();
   const { hits } = await kb.search("Where does the collector write its logging?");
@@ -89,4 +132,14 @@ test("spellings of one name are one, and a sentence is none", () => {
   expect(new Set(keys).size).toBe(1);
   expect(nameKey("the")).toBeUndefined();
   expect(nameKey("one two three four five six seven eight")).toBeUndefined();
+});
+
+test("the terms of a chunk's names are the words that its title lacks, and the names whole, the page's twice", () => {
+  const named = (documentId: string, context = "", text = "") => namingTerms({ documentId, context, text });
+  expect(named("docs/http-errors.md")).toEqual(["http", "error", "http", "error", "=http_error", "=http_error"]);
+  expect(named("docs/errors.md", "Errors of HTTP")).toEqual(["=error_http", "=error", "=error_http", "=error"]);
+  const sections = named("docs/errors.md", "Errors > Codes", "# Codes\n\n## E_FAIL (rare)");
+  expect(sections).toEqual(["=error", "=error", "=code", "=e_fail_rare"]);
+  expect(named("table/4983")).toEqual([]);
+  expect(named("d12")).toEqual([]);
 });

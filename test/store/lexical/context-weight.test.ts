@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { OptionsError } from "../../../src/core/errors.js";
 import { openStore } from "../../../src/store/open-store.js";
+import { namingTerms } from "../../../src/text/words/page-names.js";
 import { terms } from "../../../src/text/words/terms.js";
 import { madeDocument, withVectors } from "../../../src/conformance/made-documents.js";
 import { temporaryFolder } from "../temporary-folder.js";
@@ -16,12 +17,13 @@ const made = [
 /** BM25 over sums of weighted frequencies, straight from the formula. */
 function scores(word: string, weight: number): Map<string, number> {
   const [k1, b] = [1.2, 0.75];
-  const counted = made.map(({ document: { uri, title = "", text } }) => {
+  const counted = made.map(({ document: { uri, title = "", text }, chunks }) => {
     const count = (of: string) => terms(of).filter((term) => term === word).length;
+    const names = weight === 0 ? [] : namingTerms(chunks[0]!);
     return {
       uri,
       frequency: count(text) + weight * count(title),
-      length: terms(text).length + weight * terms(title).length,
+      length: terms(text).length + weight * terms(title).length + names.length,
     };
   });
   const average = counted.reduce((sum, { length }) => sum + length, 0) / counted.length;

@@ -61,6 +61,21 @@ describe.skipIf(noPostgres)("searches on PostgreSQL", () => {
     }
   });
 
+  test("by words find a page by its title or its file's name before those that say the word often, and verify agrees", async () => {
+    const named = await openPostgresStore(server.url(), { space: "made" }, { schema: "named" });
+    onTestFinished(() => named.close());
+    const others = Array.from({ length: 30 }, (_, at) =>
+      madeDocument(`notes/${at}`, [`logging logging logging ${at}`]),
+    );
+    const text = "A record of what a program did, with a severity.";
+    const pages = [madeDocument("guide/logging.md", [text]), madeDocument("guide/x", [text], { title: "Logging" })];
+    await named.write(withVectors([...others, ...pages], dimension));
+    const found = await named.lexical.retrieve({ text: "logging" }, { count: 2 });
+    const hits = await named.hits(found);
+    expect(hits.map(({ uri }) => uri).toSorted()).toEqual(["guide/logging.md", "guide/x"]);
+    expect(await named.verify()).toMatchObject({ ok: true, problems: [] });
+  });
+
   test("look up what is known of documents, asked for side by side, in one round trip", async () => {
     const uris = ["d7", "d3", "nothing", "d7", "d1499"];
     const before = proxy.roundTrips();

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { DocumentWrite } from "../../../core/ports.js";
 import type { Chunk, Document } from "../../../core/types.js";
 import { documentFingerprint, vectorKey } from "../../../text/chunking/chunk-identity.js";
+import { namingTerms } from "../../../text/words/page-names.js";
 import { terms } from "../../../text/words/terms.js";
 import { checksumOf } from "../../database/checksums.js";
 import { chunkPlaces } from "../../../text/blocks/places.js";
@@ -136,10 +137,11 @@ function jsonColumn(value: unknown): string | null {
 }
 
 /** The words of a chunk, with the number of times that each counts: those of title and headings twice. */
-export function wordsOf({ text, context }: Pick<Chunk, "text" | "context">): Map<string, number> {
+export function wordsOf(chunk: Pick<Chunk, "documentId" | "text" | "context">): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const word of terms(text)) counts.set(word, (counts.get(word) ?? 0) + 1);
-  for (const word of terms(context)) counts.set(word, (counts.get(word) ?? 0) + contextWeight);
+  for (const word of terms(chunk.text)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  for (const word of terms(chunk.context)) counts.set(word, (counts.get(word) ?? 0) + contextWeight);
+  for (const word of namingTerms(chunk)) counts.set(word, (counts.get(word) ?? 0) + 1);
   return counts;
 }
 

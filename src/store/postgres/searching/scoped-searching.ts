@@ -4,7 +4,7 @@ import { resolve } from "../../../core/options.js";
 import type { CallOptions, RetrievalQuery, RetrieveCall, Retriever, Searchable } from "../../../core/ports.js";
 import { requiredTerms } from "../../../text/words/phrase-match.js";
 import { nearStems } from "../../../text/words/similar-words.js";
-import { queryTerms, termCounts } from "../../../text/words/terms.js";
+import { searchTerms } from "../../../text/words/page-names.js";
 import { wordOfStem } from "../../../text/words/word-terms.js";
 import { documentsFilter, readCall, retrieveCall, similarWordsCall } from "../../call-options.js";
 import { checkVector, normalised } from "../../database/vectors.js";
@@ -114,8 +114,7 @@ function denseSide(
 }
 
 function lexicalSide({ text, phrases = [] }: RetrievalQuery, count: number): Pick<Search, "lexical"> | undefined {
-  // A query with quotes is meant literally: its function words count like others.
-  const words = phrases.length > 0 ? termCounts(text) : queryTerms(text);
+  const words = searchTerms(text, phrases);
   return words.size === 0 ? undefined : { lexical: { words, count, required: requiredTerms(phrases) } };
 }
 

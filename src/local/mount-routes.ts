@@ -136,7 +136,7 @@ function respond(
   if ("events" in reply) {
     // Pieces of frames have to arrive as pieces.
     const together = stream.splitBytes === undefined ? undefined : 0;
-    return eventStream(streamFrames(reply.events, stream, connection), keepAliveMs, together);
+    return eventStream(streamFrames(reply, stream, connection), keepAliveMs, together);
   }
   return new Response("\n".repeat(emptyLines) + JSON.stringify(reply.json), {
     headers: { "content-type": "application/json" },

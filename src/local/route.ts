@@ -8,6 +8,7 @@ import type { FailureShape } from "./failure/failure-shapes.js";
 import { invalidFields, invalidRequest, RequestFailure } from "./failure/request-failure.js";
 import type { Faults } from "./faults/faults.js";
 import type { ServiceClock } from "./service-clock.js";
+import type { KeptResponses } from "./neighbours/kept-responses.js";
 import type { VideoTasks } from "./video/video-tasks.js";
 import type { Forwarding } from "./http/forward.js";
 
@@ -27,6 +28,8 @@ export interface ModelParts {
 export interface ServiceParts extends ModelParts {
   readonly clock: ServiceClock;
   readonly tasks: VideoTasks;
+  /** Responses that clients may go on from. */
+  readonly responses: KeptResponses;
 }
 
 /** Context of one request. */
@@ -48,7 +51,11 @@ export interface RouteContext extends ServiceParts, OneRequest {}
 /** The reply of a route: one JSON value, events that are sent as they come, or another service's answer as it stands. */
 export type RouteReply = (
   | { readonly json: unknown }
-  | { readonly events: AsyncIterable<unknown> }
+  | {
+      readonly events: AsyncIterable<unknown>;
+      /** Each event is sent with its type as its name, and the last one is the end. */
+      readonly isNamed?: true;
+    }
   | { readonly response: Response }
 ) & {
   /** Headers beside those of its kind. */

@@ -9,6 +9,7 @@ import { builtInEngines } from "./engines/built-in-engines.js";
 import { Connections } from "../network/connections.js";
 import { Faults } from "./faults/faults.js";
 import { RateLimits } from "./http/rate-limits.js";
+import { KeptResponses } from "./neighbours/kept-responses.js";
 import { localServiceOptions, type LocalServiceOptions } from "./options.js";
 import { serviceClock } from "./service-clock.js";
 import { callbackReach } from "./video/callbacks.js";
@@ -72,6 +73,7 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     limits: new RateLimits(settings.rateLimits, clock),
     activeRequests: () => connections.active,
     tasks,
+    responses: new KeptResponses(),
   });
   // The adaptor would put its own Request and Response in the place of the process's.
   const server = createAdaptorServer({

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { failureBody, failureResponse, type FailureShape } from "../failure/failure-shapes.js";
 import { type FailureDescription, failureKinds, kindOfStatus } from "../failure/request-failure.js";
 import type { FaultSettings, ScriptedAnswerSettings } from "./faults.js";
+import type { RouteReply } from "../route.js";
 
 /** Turns a scripted answer into a response. `ownShape` is the operation's shape of errors. Pure. */
 export function scriptedResponse(answer: ScriptedAnswerSettings, ownShape: FailureShape, requestId: string): Response {
@@ -40,6 +41,8 @@ export async function halved(response: Response, cut: () => void): Promise<Respo
   return new Response(body, { status, headers });
 }
 
+type StreamedReply = Extract<RouteReply, { readonly events: unknown }>;
+
 export type StreamFaults = FaultSettings["stream"];
 
 export interface StreamConnection {
@@ -50,11 +53,11 @@ export interface StreamConnection {
 
 /** The lines of an event stream, with what goes wrong in it. Whole frames unless they are to be split. */
 export async function* streamFrames(
-  events: AsyncIterable<unknown>,
+  reply: StreamedReply,
   faults: StreamFaults,
   connection: StreamConnection,
 ): AsyncGenerator<Uint8Array> {
-  for await (const frame of frames(events, faults, connection)) {
+  for await (const frame of frames(reply, faults, connection)) {
     const bytes = Buffer.from(faults.lineEnd === "\n" ? frame : frame.replaceAll("\n", faults.lineEnd));
     const size = faults.splitBytes ?? bytes.length;
     for (let index = 0; index < bytes.length; index += size) yield bytes.subarray(index, index + size);
@@ -62,7 +65,7 @@ export async function* streamFrames(
 }
 
 async function* frames(
-  events: AsyncIterable<unknown>,
+  { events, isNamed }: StreamedReply,
   faults: StreamFaults,
   { signal, cut }: StreamConnection,
 ): AsyncGenerator<string> {
@@ -79,9 +82,11 @@ async function* frames(
       return;
     }
     if (faults.comments) yield ": keep-alive\n\n";
-    yield `data: ${JSON.stringify(event)}\n\n`;
+    const name = isNamed === true ? `event: ${(event as { readonly type: string }).type}\n` : "";
+    yield `${name}data: ${JSON.stringify(event)}\n\n`;
     sent++;
   }
+  if (isNamed === true) return;
   if (!faults.omitDone) yield "data: [DONE]\n\n";
   if (!faults.omitDone && faults.repeatDone) yield "data: [DONE]\n\n";
 }

@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { CohereChatRequest, CohereMessage } from "../../dialects/cohere-requests.js";
 import { OpenAiChatRequest, type OpenAiMessage } from "../../dialects/openai-chat.js";
 import { given } from "../../core/given.js";
-import { parsedJson } from "../../core/json.js";
 import type { RouteContext } from "../route.js";
 import { serveOpenAiChat } from "./chat.js";
-import { type ChatChunk, cohereEvents, cohereFinish, cohereUsage, type OpenAiUsage } from "./cohere-events.js";
+import { cohereEvents, cohereFinish, cohereUsage } from "./cohere-events.js";
 import type { NeighbourReply } from "./neighbour-route.js";
+import { type OpenAiUsage, replyChunks } from "./reply-chunks.js";
 
 interface Completion {
   readonly choices: readonly {
@@ -25,10 +24,7 @@ interface Completion {
 export async function serveCohereChat(body: CohereChatRequest, context: RouteContext): Promise<NeighbourReply> {
   const { ignored = [], ...reply } = await serveOpenAiChat(OpenAiChatRequest.parse(openAiFields(body)), context);
   if ("response" in reply && !reply.response.ok) return reply;
-  if (body.stream === true) {
-    const chunks = "events" in reply ? reply.events : "response" in reply ? chunksOf(reply.response) : [];
-    return { events: cohereEvents(chunks as AsyncIterable<ChatChunk>), ignored };
-  }
+  if (body.stream === true) return { events: cohereEvents(replyChunks(reply)), ignored };
   const completion = (
     "json" in reply ? reply.json : await (reply as { response: Response }).response.json()
   ) as Completion;
@@ -101,15 +97,4 @@ function cohereReply({ choices, usage }: Completion): object {
     },
     usage: cohereUsage(usage),
   };
-}
-
-/** The chunks of a stream that another service has sent. */
-async function* chunksOf({ body }: Response): AsyncGenerator<ChatChunk> {
-  if (!body) return;
-  const events = body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
-  for await (const { data } of events) {
-    if (data === "[DONE]") return;
-    const chunk = parsedJson(data);
-    if (chunk !== undefined) yield chunk as ChatChunk;
-  }
 }

@@ -1,26 +1,5 @@
 import { randomUUID } from "node:crypto";
-
-export interface OpenAiUsage {
-  readonly prompt_tokens?: number;
-  readonly completion_tokens?: number;
-}
-
-/** A chunk of a stream of OpenAI's shape, as far as it is read. */
-export interface ChatChunk {
-  readonly choices?: readonly {
-    readonly delta?: {
-      readonly content?: string | null;
-      readonly reasoning_content?: string | null;
-      readonly tool_calls?: readonly {
-        readonly index?: number;
-        readonly id?: string | null;
-        readonly function?: { readonly name?: string | null; readonly arguments?: string | null };
-      }[];
-    };
-    readonly finish_reason?: string | null;
-  }[];
-  readonly usage?: OpenAiUsage | null;
-}
+import type { ChatChunk, OpenAiUsage } from "./reply-chunks.js";
 
 const finishes = new Map([
   ["stop", "COMPLETE"],

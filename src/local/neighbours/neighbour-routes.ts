@@ -1,11 +1,13 @@
 import { z } from "zod";
 import { CohereChatRequest, CohereEmbedRequest } from "../../dialects/cohere-requests.js";
 import { OpenAiChatRequest } from "../../dialects/openai-chat.js";
+import { ModelResponsesRequest } from "../../dialects/openai-responses.js";
 import { OpenAiEmbeddingsRequest } from "../../dialects/openai-embeddings.js";
 import { NeighbourRerankRequest, TextsRerankRequest } from "../../dialects/rerank-requests.js";
 import type { Route } from "../route.js";
 import { neighbourRoute } from "./neighbour-route.js";
 
+const responses = () => import("./responses.js");
 const models = () => import("./models.js");
 const rerank = () => import("./rerank.js");
 const reranker = { name: "rerank", models: ["rerank"], modelOptional: true } as const;
@@ -18,6 +20,20 @@ export const neighbourRoutes: readonly Route[] = [
     body: OpenAiChatRequest,
     models: ["llm", "vlm"],
     load: async () => (await import("./chat.js")).serveOpenAiChat,
+  }),
+  neighbourRoute({
+    name: "chat",
+    path: "/v1/responses",
+    body: ModelResponsesRequest,
+    models: ["llm", "vlm"],
+    load: async () => (await responses()).serveOpenAiResponse,
+  }),
+  neighbourRoute({
+    name: "chat",
+    method: "GET",
+    path: "/v1/responses/{id}",
+    body: z.object({ id: z.string() }),
+    load: async () => (await responses()).serveKeptResponse,
   }),
   neighbourRoute({
     name: "chat",

@@ -1,5 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { OpenAiResponsesRequest, type ResponsesMessage } from "../../dialects/openai-responses.js";
+import {
+  messageItem,
+  numberedEvents,
+  type ResponseEnding,
+  type ResponseEvent,
+  responseShape,
+  type ResponseShape,
+  ResponseWriter,
+} from "../../dialects/openai-response-writer.js";
 import { given } from "../../core/given.js";
 import { resolve } from "../../core/options.js";
 import type { Turn } from "../../core/types.js";
@@ -74,10 +83,10 @@ export async function serveResponse(body: unknown, context: RouteContext): Promi
     const made = answerEvents(context.documents.ask(asked, answering), context);
     events = releasing(made, context.answers.admit());
   }
-  const shape = shapeOf(id, request, isKept);
+  const writer = new ResponseWriter(responseShape({ id, model: modelId, store: isKept }, request), itemIdOf(id));
   const headers = ignoredHeaders(body as Readonly<Record<string, unknown>>);
-  if (request.stream !== true) return Response.json(await wholeResponse(events, shape), { headers });
-  const response = eventStream(frames(streamOf(await begun(events), shape)), keepAliveMs);
+  if (request.stream !== true) return Response.json(await wholeResponse(events, writer), { headers });
+  const response = eventStream(frames(streamOf(await begun(events), writer)), keepAliveMs);
   for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
   return response;
 }
@@ -91,10 +100,10 @@ export async function readResponse(id: string, context: RouteContext): Promise<R
   const { answer } = exchange;
   const running = context.answers.get(answerName(context, which))?.isRunning ?? false;
   const status = answer ? (answer.stopped ? "cancelled" : "completed") : running ? "in_progress" : "failed";
-  const shape = shapeOf(id, {}, true);
+  const shape = responseShape({ id, model: modelId, store: true }, {});
   if (!answer) return Response.json({ ...shape, status });
   const { text, citations } = wireExchange({ ...exchange, answer }).answer!;
-  return Response.json({ ...shape, status, output: [messageOf(id, text, placedByMarks(text, citations))] });
+  return Response.json({ ...shape, status, output: [messageItem(itemIdOf(id), text, placedByMarks(text, citations))] });
 }
 
 function mustCallTool(choice: OpenAiResponsesRequest["tool_choice"]): boolean {
@@ -189,41 +198,6 @@ function ignoredHeaders(body: Readonly<Record<string, unknown>>): Record<string,
   return ignored.length > 0 ? { [ignoredHeader]: ignored.join(", ") } : {};
 }
 
-type Echoed = Partial<
-  Pick<
-    OpenAiResponsesRequest,
-    "instructions" | "previous_response_id" | "temperature" | "max_output_tokens" | "metadata"
-  >
->;
-
-/** A response without its answer, with what the request said. */
-function shapeOf(id: string, request: Echoed, store: boolean) {
-  return {
-    id,
-    object: "response",
-    created_at: Math.floor(Date.now() / 1000),
-    status: "in_progress",
-    error: null as object | null,
-    incomplete_details: null as object | null,
-    instructions: request.instructions ?? null,
-    max_output_tokens: request.max_output_tokens ?? null,
-    metadata: request.metadata ?? {},
-    model: modelId,
-    output: [] as readonly object[],
-    parallel_tool_calls: true,
-    previous_response_id: request.previous_response_id ?? null,
-    store,
-    temperature: request.temperature ?? null,
-    text: { format: { type: "text" } },
-    tool_choice: "auto",
-    tools: [],
-    top_p: null,
-    truncation: "disabled",
-    usage: null as object | null,
-  };
-}
-type Shape = ReturnType<typeof shapeOf>;
-
 type Annotation = UrlCitation & { readonly type: "url_citation" };
 
 function annotationOf(citation: WireCitation, places: PlacedCitations): Annotation {
@@ -246,31 +220,13 @@ function placedByMarks(text: string, citations: readonly WireCitation[]): Annota
 }
 
 const itemIdOf = (id: string) => id.replace(/^resp_/, "msg_");
-const textPart = (text: string, annotations: readonly Annotation[]) => ({
-  type: "output_text",
-  text,
-  annotations,
-  logprobs: [],
-});
 
-function messageOf(id: string, text: string, annotations: readonly Annotation[], status = "completed") {
-  return {
-    type: "message",
-    id: itemIdOf(id),
-    status,
-    role: "assistant",
-    content: [textPart(text, annotations)],
-  };
-}
-
-/** The response when its answer has ended. */
-function ended(shape: Shape, finish: Finish, annotations: readonly Annotation[]): Shape {
-  const reason = reasonOf(finish);
+/** How the answer ends its response. */
+function endingOfAnswer(finish: Finish): ResponseEnding {
   const tokens = tokensOf(finish);
   return {
-    ...shape,
-    ...endOf(reason),
-    output: [messageOf(shape.id, finish.text, annotations, reason === "stop" ? "completed" : "incomplete")],
+    ...endOf(reasonOf(finish)),
+    text: finish.text,
     usage: tokens
       ? {
           input_tokens: tokens.input,
@@ -282,71 +238,49 @@ function ended(shape: Shape, finish: Finish, annotations: readonly Annotation[])
   };
 }
 
-function endOf(reason: ReturnType<typeof reasonOf>): Pick<Shape, "status" | "incomplete_details"> {
+function endOf(reason: ReturnType<typeof reasonOf>): ResponseEnding {
   if (reason === "stop") return { status: "completed", incomplete_details: null };
   const why = reason === "length" ? "max_output_tokens" : "content_filter";
   return { status: "incomplete", incomplete_details: { reason: why } };
 }
 
-async function wholeResponse(events: AsyncIterable<WireEvent>, shape: Shape): Promise<Shape> {
-  const places = new PlacedCitations();
-  const annotations: Annotation[] = [];
-  for await (const event of events) {
-    if (event.type === "text-delta") places.text(event.text);
-    if (event.type === "citation") annotations.push(annotationOf(event.citation, places));
-    if (event.type === "finish") return ended(shape, event, annotations);
-    if (event.type === "error") {
-      const reason = endingOf(event);
-      if (!reason) throw failed(event);
-      return { ...shape, ...endOf(reason) };
-    }
-  }
-  throw new Refusal(499, "stopped", "The answer was stopped");
+/** The response once its answer has ended. @throws Refusal for an answer that failed. */
+async function wholeResponse(events: AsyncIterable<WireEvent>, writer: ResponseWriter): Promise<ResponseShape> {
+  for await (const _ of streamOf(orThrow(events), writer));
+  if (writer.response.status === "in_progress") throw new Refusal(499, "stopped", "The answer was stopped");
+  return writer.response;
 }
 
-type StreamEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
+async function* orThrow(events: AsyncIterable<WireEvent>): AsyncGenerator<WireEvent> {
+  for await (const event of events) {
+    if (event.type === "error" && !endingOf(event)) throw failed(event);
+    yield event;
+  }
+}
 
-/** The events of a response in their order: created, its one message with its text and annotations, and its end. */
-async function* streamOf(events: AsyncIterable<WireEvent>, shape: Shape): AsyncGenerator<StreamEvent> {
-  const item_id = itemIdOf(shape.id);
-  const at = { item_id, output_index: 0, content_index: 0 };
+/** The events of a response: created, its one message with its text and annotations, and its end. */
+async function* streamOf(events: AsyncIterable<WireEvent>, writer: ResponseWriter): AsyncGenerator<ResponseEvent> {
   const places = new PlacedCitations();
-  const annotations: Annotation[] = [];
-  yield { type: "response.created", response: shape };
-  yield { type: "response.in_progress", response: shape };
-  const started = { ...messageOf(shape.id, "", []), status: "in_progress", content: [] };
-  yield { type: "response.output_item.added", output_index: 0, item: started };
-  yield { type: "response.content_part.added", ...at, part: textPart("", []) };
+  yield* writer.begin();
   for await (const event of events) {
     if (event.type === "text-delta") {
       places.text(event.text);
-      yield { type: "response.output_text.delta", ...at, delta: event.text, logprobs: [] };
-    } else if (event.type === "citation") {
-      const annotation = annotationOf(event.citation, places);
-      yield { type: "response.output_text.annotation.added", ...at, annotation_index: annotations.length, annotation };
-      annotations.push(annotation);
-    } else if (event.type === "finish") {
-      const response = ended(shape, event, annotations);
-      yield { type: "response.output_text.done", ...at, text: event.text, logprobs: [] };
-      yield { type: "response.content_part.done", ...at, part: textPart(event.text, annotations) };
-      yield { type: "response.output_item.done", output_index: 0, item: response.output[0] };
-      yield { type: `response.${response.status}`, response };
-    } else if (event.type === "error") {
+      yield* writer.text(event.text);
+    } else if (event.type === "citation") yield* writer.annotation(annotationOf(event.citation, places));
+    else if (event.type === "finish") yield* writer.end(endingOfAnswer(event));
+    else if (event.type === "error") {
       const reason = endingOf(event);
       const { code, message } = event.error;
-      if (reason) yield { type: "response.incomplete", response: { ...shape, ...endOf(reason) } };
-      else yield { type: "response.failed", response: { ...shape, status: "failed", error: { code, message } } };
+      yield* writer.end(reason ? endOf(reason) : { status: "failed", error: { code, message } });
     }
   }
 }
 
 const encoder = new TextEncoder();
 
-async function* frames(events: AsyncIterable<StreamEvent>): AsyncGenerator<Uint8Array> {
-  let sequence_number = 0;
-  for await (const event of events) {
-    yield encoder.encode(`event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number })}\n\n`);
-    sequence_number++;
+async function* frames(events: AsyncIterable<ResponseEvent>): AsyncGenerator<Uint8Array> {
+  for await (const event of numberedEvents(events)) {
+    yield encoder.encode(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
   }
 }
 

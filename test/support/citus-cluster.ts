@@ -23,17 +23,30 @@ const settings = [
   "deadlock_timeout=500",
 ];
 
-export async function startCitus({ workers: count = 3, also = [] as readonly string[] } = {}): Promise<CitusCluster> {
-  const start = () => startPostgres({ settings: [...settings, ...also] });
+export interface CitusOptions {
+  /** Default: 3. */
+  readonly workers?: number;
+  /** Settings of all nodes beside those that a cluster needs. */
+  readonly also?: readonly string[];
+  /** Size of the disk of each worker, in MB, as `startPostgres` takes it. */
+  readonly diskMb?: number;
+  /** The port at which the other nodes find a worker, such as that of a proxy. Default: its own. */
+  readonly portOf?: (worker: PostgresServer) => number | Promise<number>;
+}
+
+export async function startCitus(options: CitusOptions = {}): Promise<CitusCluster> {
+  const { workers: count = 3, also = [], diskMb, portOf = ({ port }) => port } = options;
+  const start = (disk?: number) =>
+    startPostgres({ settings: [...settings, ...also], ...(disk !== undefined && { diskMb: disk }) });
   const coordinator = await start();
   const workers: PostgresServer[] = [];
-  for (let at = 0; at < count; at++) workers.push(await start());
+  for (let at = 0; at < count; at++) workers.push(await start(diskMb));
   const prepare = async (server: PostgresServer, database: string) => {
     await server.createDatabase(database);
     await query(server.url(database), "CREATE EXTENSION citus");
   };
   const join = async (worker: PostgresServer, database: string) => {
-    await query(coordinator.url(database), `SELECT citus_add_node('127.0.0.1', ${worker.port})`);
+    await query(coordinator.url(database), `SELECT citus_add_node('127.0.0.1', ${await portOf(worker)})`);
   };
   return {
     coordinator,

@@ -26,6 +26,8 @@ export interface PostgresServer {
   /** Address of the database `name`, for `pg`. Default: `postgres`. */
   readonly url: (name?: string) => string;
   readonly port: number;
+  /** Folder of its files; with `diskMb` the whole disk. */
+  readonly folder: string;
   /** Process id of the running server. */
   readonly pid: () => number;
   /** Makes a new, empty database and returns its address. */
@@ -44,6 +46,8 @@ export interface PostgresServerOptions {
   readonly replicaOf?: PostgresServer;
   /** Network namespace that the server lives in, and its address there. Default: this one, on loopback. */
   readonly host?: { readonly namespace: string; readonly address: string };
+  /** Size of a disk of its own, in MB, which only root can make. Default: that of temporary files. */
+  readonly diskMb?: number;
 }
 
 /**
@@ -54,8 +58,10 @@ export async function startPostgres({
   settings = [],
   replicaOf,
   host,
+  diskMb,
 }: PostgresServerOptions = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), "citewell-postgres-"));
+  if (diskMb !== undefined) await run("mount", ["-t", "tmpfs", "-o", `size=${diskMb}m`, "citewell-test", folder]);
   const data = join(folder, "data");
   const port = await freePort();
   // The server refuses to run as root.
@@ -83,6 +89,7 @@ export async function startPostgres({
   return {
     url,
     port,
+    folder,
     pid: () => Number.parseInt(readFileSync(join(data, "postmaster.pid"), "utf8"), 10),
     start,
     stop,
@@ -92,6 +99,7 @@ export async function startPostgres({
     },
     remove: async () => {
       await stop("immediate").catch(() => undefined);
+      if (diskMb !== undefined) await run("umount", [folder]);
       rmSync(folder, { recursive: true, force: true });
     },
   };

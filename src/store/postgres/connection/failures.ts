@@ -23,6 +23,11 @@ export function isTransient(error: unknown): boolean {
   return contended.test(codeOf(error)) || isUnreachable(error);
 }
 
+/** Whether the server lacks room, memory or connections. */
+export function isOverfull(error: unknown): boolean {
+  return codeOf(error).startsWith("53");
+}
+
 /** Whether the server refused a statement that it cannot carry out as it is written. */
 export function isUnsupported(error: unknown): boolean {
   return codeOf(error instanceof StoreError ? error.cause : error) === "0A000";
@@ -63,12 +68,17 @@ const refusals: readonly (readonly [codes: RegExp, code: StoreErrorCode, hint: s
   ],
 ];
 
-/** Turns an error of `pg` or the server into a `StoreError`. Other errors stay as they are. */
-export function asStoreError(location: string, error: unknown): unknown {
+/**
+ * Turns an error of `pg` or the server into a `StoreError`. Other errors stay as they are.
+ *
+ * @param nodes the nodes of a cluster that it comes from, if it does not say so.
+ */
+export function asStoreError(location: string, error: unknown, nodes: readonly string[] = []): unknown {
   const code = codeOf(error);
   if (!(error instanceof Error) || error instanceof StoreError) return error;
+  const where = nodes.length > 0 ? `${location}, on ${nodes.join(", ")}` : location;
   const storeError = (name: StoreErrorCode, hint: string) =>
-    new StoreError(name, `${location}: ${messageOf(error)}. ${hint}`, { cause: error, path: location });
+    new StoreError(name, `${where}: ${messageOf(error)}. ${hint}`, { cause: error, path: location });
   if (isUnreachable(error)) {
     return storeError("unavailable", "Check that the server runs and can be reached from here, then try again");
   }
@@ -77,17 +87,17 @@ export function asStoreError(location: string, error: unknown): unknown {
   return error;
 }
 
-/** @param silentNodes the nodes of a cluster that do not answer its coordinator. */
+/** @param faulty the nodes of a cluster that do not do what its coordinator asks. */
 export function pastDeadline(
   location: string,
   deadlineMs: number,
   cause: unknown,
-  silentNodes: readonly string[],
+  faulty: readonly string[],
 ): StoreError {
   const late = `${location} did not answer within ${Math.round(deadlineMs)} ms`;
   const message =
-    silentNodes.length > 0
-      ? `${late}, because these nodes of its cluster do not answer it: ${silentNodes.join(", ")}. Start them, or let a standby take their place`
+    faulty.length > 0
+      ? `${late}, because these nodes of its cluster do not answer it: ${faulty.join(", ")}. Start them, or let a standby take their place`
       : `${late}. Check that the server runs and can be reached from here, or raise deadlineMs`;
   return new StoreError("unavailable", message, { path: location, cause });
 }
@@ -97,6 +107,13 @@ function messageOf(error: Error): string {
   return error instanceof AggregateError ? error.errors.map(String).join(", ") : error.message;
 }
 
+/** Citus hands on some of what its nodes say without the code. */
+const withoutCode: readonly (readonly [message: RegExp, code: string])[] = [
+  [/No space left on device/, "53100"],
+  [/^(failure on connection|failed to complete COPY on|server closed the connection|connection not open)/, "08006"],
+];
+
 function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+  if (!(error instanceof Error && "code" in error && typeof error.code === "string")) return "";
+  return (error.code === "XX000" && withoutCode.find(([said]) => said.test(error.message))?.[1]) || error.code;
 }

@@ -5,8 +5,8 @@ import { missingPeer } from "../../../core/errors.js";
 import type { CallOptions } from "../../../core/ports.js";
 import { unlessAborted } from "../../../core/stream.js";
 import { safeInteger } from "../columns/stored-document.js";
-import { silentNodes } from "./silent-nodes.js";
-import { asStoreError, isTransient, isUnreachable, pastDeadline, retryDelayMs } from "./failures.js";
+import { asStoreError, isOverfull, isTransient, isUnreachable, pastDeadline, retryDelayMs } from "./failures.js";
+import { faultyNodes } from "./faulty-nodes.js";
 
 /** A connection while it is used for one piece of work. */
 export interface Session {
@@ -256,15 +256,19 @@ export class Server {
       } catch (error) {
         signal?.throwIfAborted();
         if (performance.now() >= endsAt) {
-          const silent = namingMs === 0 ? [] : await silentNodes(this.#connect(namingMs), namingMs);
-          throw pastDeadline(this.location, deadlineMs, error, silent);
+          throw pastDeadline(this.location, deadlineMs, error, await this.#faultyNodes(namingMs));
         }
         const delayMs = retryDelayMs(attempt);
-        if (once || !isTransient(error) || performance.now() + delayMs >= endsAt)
-          throw asStoreError(this.location, error);
+        if (once || !isTransient(error) || performance.now() + delayMs >= endsAt) {
+          throw asStoreError(this.location, error, isOverfull(error) ? await this.#faultyNodes(1000) : []);
+        }
         await sleep(delayMs, undefined, { signal });
       }
     }
+  }
+
+  async #faultyNodes(withinMs: number): Promise<string[]> {
+    return this.isCoordinator && withinMs > 0 ? faultyNodes(this.#connect(withinMs), withinMs) : [];
   }
 
   async #attempt<Result>(work: (client: pg.PoolClient) => Promise<Result>, until: AbortSignal): Promise<Result> {

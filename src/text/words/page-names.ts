@@ -34,6 +34,9 @@ export function fileName(uri: string): string {
 /** Begins a term that is a whole name, so that it is none of a text. */
 const nameSign = "=";
 
+/** The number in `doc-12` and an id such as `ug7v899j` are found as part of the whole name alone. */
+const isWord = /^\p{L}+\d{0,4}$/u;
+
 /** Longest term of a name, in UTF-16 code units. */
 const maxNameLength = 128;
 
@@ -62,16 +65,46 @@ function nameTerm(name: string): string | undefined {
  */
 export function namingTerms({ documentId, context, text }: Pick<Chunk, "documentId" | "context" | "text">): string[] {
   const [title = "", ...above] = contextHeadings(context);
-  const file = fileName(documentId);
-  // Numbers and ids of records are no words.
-  const named = /\p{L}{3}|\p{Script=Han}/u.test(file) ? file : "";
-  const inContext = new Set(named === "" ? [] : terms(context));
-  const missing = named === "" ? [] : (nameKey(named)?.split(" ") ?? []).filter((term) => !inContext.has(term));
-  const ofPage = new Set([title, named].map(nameTerm).filter((term) => term !== undefined));
-  const ofSections = [...above, ...headingsIn(text)]
-    .map(nameTerm)
-    .filter((term) => term !== undefined && !ofPage.has(term));
-  return [...missing, ...missing, ...ofPage, ...ofPage, ...new Set(ofSections as string[])];
+  const file = nameOfFile(documentId);
+  const missing = file.words.length === 0 ? [] : withoutThoseOf(context, file.words);
+  const page = [...missing, ...new Set([remembered(title), file.term].filter((term) => term !== undefined))];
+  const sections = [...above, ...headingsIn(text)].map(remembered).filter((term) => term !== undefined);
+  return [...page, ...page, ...new Set(sections.filter((term) => !page.includes(term)))];
+}
+
+interface NameOfFile {
+  readonly documentId: string;
+  readonly words: readonly string[];
+  readonly term: string | undefined;
+}
+
+/** The last one, since chunks come document by document. */
+let lastFile: NameOfFile | undefined;
+
+function nameOfFile(documentId: string): NameOfFile {
+  if (lastFile?.documentId === documentId) return lastFile;
+  const name = fileName(documentId);
+  // Numbers and ids of records are no names.
+  const key = /\p{L}{3}|\p{Script=Han}/u.test(name) ? nameKey(name) : undefined;
+  const words = key?.split(" ").filter((word) => isWord.test(word)) ?? [];
+  lastFile = { documentId, words, term: key === undefined ? undefined : nameTerm(name) };
+  return lastFile;
+}
+
+function withoutThoseOf(context: string, words: readonly string[]): readonly string[] {
+  const others = new Set(terms(context));
+  return words.filter((word) => !others.has(word));
+}
+
+const rememberedNames = new Map<string, string | undefined>();
+
+/** Titles and headings come again with each chunk of theirs, and many headings with each page. */
+function remembered(name: string): string | undefined {
+  if (rememberedNames.has(name)) return rememberedNames.get(name);
+  if (rememberedNames.size === 1024) rememberedNames.clear();
+  const term = nameTerm(name);
+  rememberedNames.set(name, term);
+  return term;
 }
 
 /** The title and the headings above a chunk, outermost first. */

@@ -136,10 +136,11 @@ test("spellings of one name are one, and a sentence is none", () => {
 
 test("the terms of a chunk's names are the words that its title lacks, and the names whole, the page's twice", () => {
   const named = (documentId: string, context = "", text = "") => namingTerms({ documentId, context, text });
-  expect(named("docs/http-errors.md")).toEqual(["http", "error", "http", "error", "=http_error", "=http_error"]);
+  expect(named("docs/http-errors.md")).toEqual(["http", "error", "=http_error", "http", "error", "=http_error"]);
   expect(named("docs/errors.md", "Errors of HTTP")).toEqual(["=error_http", "=error", "=error_http", "=error"]);
   const sections = named("docs/errors.md", "Errors > Codes", "# Codes\n\n## E_FAIL (rare)");
   expect(sections).toEqual(["=error", "=error", "=code", "=e_fail_rare"]);
+  expect(named("records/med-10")).toEqual(["med", "=med_10", "med", "=med_10"]);
   expect(named("table/4983")).toEqual([]);
   expect(named("d12")).toEqual([]);
 });

@@ -134,6 +134,18 @@ describe.each(ways)("the official client over %s, in version %s", (transport, pr
     expect(await failedCall(client, "search", { query: "key", colour: "red" })).toContain("colour");
   });
 
+  test("is told which words were corrected, and has them left as they are where it wants", async () => {
+    const given = { query: "recovrey", mode: "lexical" };
+    const { text, structured } = await call(client, "search", given);
+    expect(structured).toMatchObject({ searchedFor: "recovery" });
+    expect(text).toMatch(/^Searched for: recovery\n/);
+    const left = await call(client, "search", { ...given, correct: false });
+    expect(left.structured).not.toHaveProperty("searchedFor");
+    const answer = await call(client, "ask", { question: "How often are keys rotatde?" });
+    expect(answer.structured).toMatchObject({ searchedFor: "How often are keys rotated?" });
+    expect(answer.text).toMatch(/^Searched for: /);
+  });
+
   test("asks, and is told which citations stand in the documents", async () => {
     const told: unknown[] = [];
     const { content, structuredContent } = await client.callTool(

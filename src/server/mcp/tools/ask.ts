@@ -3,7 +3,7 @@ import { given } from "../../../core/given.js";
 import type { Answer, Citation, Hit, NearestPassages } from "../../../core/types.js";
 import { clockTime } from "../../../text/blocks/places.js";
 import { place } from "./place.js";
-import { filterInput } from "./search.js";
+import { filterInput, searchedFor } from "./search.js";
 import { documentTool, type ToolCall } from "./tool.js";
 
 const citation = z.object({
@@ -31,6 +31,7 @@ export const askTool = documentTool({
     filter: filterInput,
   }),
   output: z.object({
+    searchedFor,
     answer: z.string(),
     answered: z.boolean().describe("False when the documents do not hold the answer"),
     citations: z.array(citation),
@@ -44,13 +45,16 @@ export const askTool = documentTool({
     warnings: z.array(z.string()).describe("What did less than it was asked to"),
   }),
   run: async ({ question, filter }, call) => {
-    const { text, answered, nearest, citations, warnings } = await answerWithProgress(question, call, filter);
+    const found = await answerWithProgress(question, call, filter);
+    const { text, answered, nearest, citations, warnings, searchedFor: corrected } = found;
+    const correction = corrected === undefined ? [] : [`Searched for: ${corrected}`];
     const declined = answered
       ? []
       : ["The documents do not hold the answer.", ...(nearest ? describeNearest(nearest) : [])];
     return {
-      text: [text, ...citations.map(describe), ...declined].join("\n\n"),
+      text: [...correction, text, ...citations.map(describe), ...declined].join("\n\n"),
       structured: {
+        ...given({ searchedFor: corrected }),
         answer: text,
         answered,
         citations: citations.map(asData),

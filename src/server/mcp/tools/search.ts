@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { given } from "../../../core/given.js";
 import type { Filter } from "../../../core/filter.js";
 import { place } from "./place.js";
 import { documentTool } from "./tool.js";
@@ -25,6 +26,11 @@ const passage = z.object({
   text: z.string(),
 });
 
+export const searchedFor = z
+  .string()
+  .optional()
+  .describe("What was searched for instead, where words are in no document and were corrected");
+
 export const searchTool = documentTool({
   name: "search",
   title: "Search the documents",
@@ -47,18 +53,19 @@ export const searchTool = documentTool({
         "hybrid: by meaning and by words. lexical: by words alone, for names and codes. dense: by meaning alone",
       ),
     filter: filterInput,
+    correct: z
+      .boolean()
+      .default(true)
+      .describe("False: words that no document has are not replaced by words that are spelt like them"),
   }),
   output: z.object({
+    searchedFor,
     passages: z.array(passage),
     leftOut: z.number().describe("Passages that were found too, and had no room in the result"),
   }),
-  run: async ({ query, limit, mode, filter }, { documents, maxCharacters, signal }) => {
-    const { hits } = await documents.search(query, {
-      count: limit,
-      mode,
-      signal,
-      ...(filter !== undefined && { filter }),
-    });
+  run: async ({ query, limit, mode, filter, correct }, { documents, maxCharacters, signal }) => {
+    const found = await documents.search(query, { count: limit, mode, correct, signal, ...given({ filter }) });
+    const { hits, searchedFor: corrected } = found;
     const passages: z.output<typeof passage>[] = [];
     let room = maxCharacters;
     for (const { chunk, uri, title, line, page, seconds, score } of hits) {
@@ -82,7 +89,11 @@ export const searchTool = documentTool({
       });
     }
     const leftOut = hits.length - passages.length;
-    return { text: describe(passages, leftOut), structured: { passages, leftOut } };
+    const correction = corrected === undefined ? [] : [`Searched for: ${corrected}`];
+    return {
+      text: [...correction, describe(passages, leftOut)].join("\n\n"),
+      structured: { ...given({ searchedFor: corrected }), passages, leftOut },
+    };
   },
 });
 

@@ -12,6 +12,9 @@ export type ResponsesMessage = z.output<typeof Message>;
 /** Calls of tools, their results and traces of thinking, which clients send back. */
 const Other = z.looseObject({ type: z.string(), role: z.undefined().optional() });
 
+/** A reference to an item of an earlier response, in place of the item. */
+const Reference = z.object({ type: z.literal("item_reference"), id: z.string(), role: z.undefined().optional() });
+
 const ToolChoice = z.union([
   z.string(),
   z.looseObject({ type: z.string(), mode: z.string().optional(), name: z.string().optional() }),
@@ -24,7 +27,7 @@ const ToolChoice = z.union([
 export const OpenAiResponsesRequest = z.object({
   model: z.string(),
   input: z.union(
-    [z.string().min(1), z.array(z.union([Message, Other])).min(1)],
+    [z.string().min(1), z.array(z.union([Message, Reference, Other])).min(1)],
     "must be a text or a list of messages",
   ),
   instructions: z.string().nullish(),
@@ -39,9 +42,6 @@ export const OpenAiResponsesRequest = z.object({
   tool_choice: ToolChoice.nullish(),
 });
 export type OpenAiResponsesRequest = z.output<typeof OpenAiResponsesRequest>;
-
-/** Refers to an item of an earlier response, which clients do not send again. */
-const Reference = z.object({ type: z.literal("item_reference"), id: z.string() });
 
 const FunctionCall = z.object({
   type: z.literal("function_call"),

@@ -133,8 +133,7 @@ async function* bytesOf(
   connection: { readonly signal: AbortSignal; readonly cut: () => void },
 ): AsyncGenerator<Buffer> {
   if ("json" in reply) yield Buffer.from(JSON.stringify(reply.json));
-  else
-    for await (const frame of streamFrames(reply, faults.settings.stream, connection)) yield Buffer.from(frame);
+  else for await (const frame of streamFrames(reply, faults.settings.stream, connection)) yield Buffer.from(frame);
 }
 
 type Answer = { readonly status: number } & ({ readonly json: unknown } | { readonly events: AsyncIterable<unknown> });

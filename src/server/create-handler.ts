@@ -49,6 +49,7 @@ import { cookieName } from "./guard/token.js";
 import { openAiOperations, uiMessageOperations } from "./neighbours/described-operations.js";
 import { serveChatCompletion } from "./neighbours/chat-completions.js";
 import { modelInfo, modelList, openAiFailure } from "./neighbours/openai-answer.js";
+import { RecentAnswers } from "./api/recent-answers.js";
 import { readResponse, serveResponse } from "./neighbours/responses.js";
 import { serveUiMessages, uiMessagesFailure } from "./neighbours/ui-messages.js";
 import { apiPage } from "./page/api-page.js";
@@ -111,6 +112,7 @@ export function createHandler<Fields extends object>(
     ask: options.ask ?? {},
     metrics: figures?.metrics,
     onError,
+    recentAnswers: new RecentAnswers(),
     uploads: uploads && new Uploads(kb, uploads),
     approvesWrites: (seen) => hasRole(seen, "manage") || (settings.access === undefined && !admission.isPersonal),
   };

@@ -251,8 +251,8 @@ describe("models and errors", () => {
     });
     const keyless = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: "wrong", maxRetries: 0 });
     await expect(keyless.models.list()).rejects.toThrow("401 Api key is invalid");
-    await expect(client.responses.create({ model, input: "a" })).rejects.toThrow(
-      "404 Nothing is served at /v1/responses. Served are POST /v1/chat/completions, ",
+    await expect(client.completions.create({ model, prompt: "a" })).rejects.toThrow(
+      "404 Nothing is served at /v1/completions. Served are POST /v1/chat/completions, ",
     );
   });
 

@@ -5,6 +5,7 @@ import type { AskOptions } from "../../knowledge-base/question-options.js";
 import type { Access } from "../access.js";
 import type { AuditedDeed } from "../operations/audit.js";
 import type { Metrics } from "../operations/metrics.js";
+import type { RecentAnswers } from "./recent-answers.js";
 import type { CallersAnswers } from "./running-answers.js";
 import type { Uploads } from "./uploads.js";
 import type { WireEvent } from "./wire.js";
@@ -21,6 +22,8 @@ export interface RouteParts {
   readonly onError: ((error: unknown) => void) | undefined;
   /** Whether a caller may approve calls of tools that write. Without an `access` function, every caller is the owner. */
   readonly approvesWrites: (access: Access) => boolean;
+  /** Answers that no conversation keeps. */
+  readonly recentAnswers: RecentAnswers;
   /** Uploads; absent when they are disabled. */
   readonly uploads: Uploads | undefined;
 }

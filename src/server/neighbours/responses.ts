@@ -41,7 +41,8 @@ import {
 /**
  * `POST /v1/responses`: the last message is searched for and answered. Unless `store` is false, the answer is kept as one of a
  * conversation, which `previous_response_id` continues, or branches off where it had gone on. A request that carries the
- * messages before its question is answered without being kept: its client keeps them.
+ * messages before its question is answered without being kept: its client keeps them. One that refers to the last of them by
+ * its id continues the conversation of that one.
  */
 export async function serveResponse(body: unknown, context: RouteContext): Promise<Response> {
   const request = resolve("responses", OpenAiResponsesRequest, body as never);
@@ -50,8 +51,7 @@ export async function serveResponse(body: unknown, context: RouteContext): Promi
   if (request.background === true) {
     throw new Refusal(400, "options", "background: answers are streamed or waited for; leave it out");
   }
-  const { question, history, instructions } = inputOf(request);
-  const previous = request.previous_response_id ?? undefined;
+  const { question, history, instructions, previous } = await inputOf(request, context);
   if (previous !== undefined && history.length > 0) {
     throw new Refusal(400, "options", "input: with previous_response_id, send the new question alone");
   }
@@ -82,6 +82,7 @@ export async function serveResponse(body: unknown, context: RouteContext): Promi
     const answering = { ...askOptionsFor(context, wanted), signal: context.request.signal };
     const made = answerEvents(context.documents.ask(asked, answering), context);
     events = releasing(made, context.answers.admit());
+    if (request.store !== false) events = remembered(events, itemIdOf(id), context);
   }
   const writer = new ResponseWriter(responseShape({ id, model: modelId, store: isKept }, request), itemIdOf(id));
   const headers = ignoredHeaders(body as Readonly<Record<string, unknown>>);
@@ -93,10 +94,8 @@ export async function serveResponse(body: unknown, context: RouteContext): Promi
 
 /** `GET /v1/responses/{id}`: an answer that was kept. @throws Refusal (404) for one that was not, or is somebody else's. */
 export async function readResponse(id: string, context: RouteContext): Promise<Response> {
-  const { which, position } = parsedId(id);
-  const { conversation } = await keptIn(which, id, context);
-  const exchange = (await conversation.exchanges()).find((found) => found.position === position);
-  if (!exchange) throw unknownResponse(id);
+  const { which } = parsedId(id);
+  const exchange = await keptExchange(id, context);
   const { answer } = exchange;
   const running = context.answers.get(answerName(context, which))?.isRunning ?? false;
   const status = answer ? (answer.stopped ? "cancelled" : "completed") : running ? "in_progress" : "failed";
@@ -104,6 +103,15 @@ export async function readResponse(id: string, context: RouteContext): Promise<R
   if (!answer) return Response.json({ ...shape, status });
   const { text, citations } = wireExchange({ ...exchange, answer }).answer!;
   return Response.json({ ...shape, status, output: [messageItem(itemIdOf(id), text, placedByMarks(text, citations))] });
+}
+
+/** @throws Refusal (404) for an answer that was not kept, or is somebody else's. */
+async function keptExchange(id: string, context: RouteContext) {
+  const { which, position } = parsedId(id);
+  const { conversation } = await keptIn(which, id, context);
+  const exchange = (await conversation.exchanges()).find((found) => found.position === position);
+  if (!exchange) throw unknownResponse(id);
+  return exchange;
 }
 
 function mustCallTool(choice: OpenAiResponsesRequest["tool_choice"]): boolean {
@@ -116,23 +124,68 @@ interface Input {
   readonly question: string;
   readonly history: readonly Turn[];
   readonly instructions: readonly string[];
+  /** Id of the response that it continues. */
+  readonly previous?: string | undefined;
 }
 
-/** @throws Refusal (400) when the last message is no question in words. */
-function inputOf({ input }: OpenAiResponsesRequest): Input {
-  if (typeof input === "string") return { question: input, history: [], instructions: [] };
-  const messages = input.filter((item): item is ResponsesMessage => item.role !== undefined);
-  const last = messages.at(-1);
+/** @throws Refusal (400) when the last message is no question in words, and (404) for a reference to an unknown item. */
+async function inputOf({ input, previous_response_id }: OpenAiResponsesRequest, context: RouteContext): Promise<Input> {
+  const previous = previous_response_id ?? undefined;
+  if (typeof input === "string") return { question: input, history: [], instructions: [], previous };
+  const last = input.at(-1);
   if (last?.role !== "user") throw new Refusal(400, "options", "input: the last message must be the user's question");
-  const earlier = messages.slice(0, -1);
-  const isSaid = ({ role }: ResponsesMessage) => role === "user" || role === "assistant";
-  return {
-    question: textOf(last),
-    history: earlier
-      .filter(isSaid)
-      .map((message) => ({ role: message.role as "user" | "assistant", text: textOf(message) })),
-    instructions: earlier.filter((message) => !isSaid(message)).map(textOf),
-  };
+  const earlier = input.slice(0, -1);
+  const instructions = earlier.filter(isMessage).filter(isInstruction).map(textOf);
+  const said = earlier.filter((item) => item.type === "item_reference" || (isMessage(item) && !isInstruction(item)));
+  const answered = said.at(-1);
+  const kept = answered?.type === "item_reference" ? responseOfItem(answered.id as string) : undefined;
+  // What was said before it stands in the conversation.
+  if (kept !== undefined) return { question: textOf(last), history: [], instructions, previous: previous ?? kept };
+  const history = await Promise.all(
+    said.map(async (item): Promise<Turn> => {
+      if (item.type === "item_reference")
+        return { role: "assistant", text: await textOfItem(item.id as string, context) };
+      const message = item as ResponsesMessage;
+      return { role: message.role as "user" | "assistant", text: textOf(message) };
+    }),
+  );
+  return { question: textOf(last), history, instructions, previous };
+}
+
+function isMessage(item: Exclude<OpenAiResponsesRequest["input"], string>[number]): item is ResponsesMessage {
+  return item.role !== undefined;
+}
+
+function isInstruction({ role }: ResponsesMessage): boolean {
+  return role === "system" || role === "developer";
+}
+
+/** Id of the response that a message belongs to, where a conversation keeps it. */
+function responseOfItem(id: string): string | undefined {
+  const response = id.replace(/^msg_/, "resp_");
+  const { position } = idForm.exec(response)?.groups ?? {};
+  return position === undefined || position === "0" ? undefined : response;
+}
+
+/** @throws Refusal (404) */
+async function textOfItem(id: string, context: RouteContext): Promise<string> {
+  const recent = context.recentAnswers.get(context.accessName, id);
+  if (recent !== undefined) return recent;
+  const response = responseOfItem(id);
+  const answer = response && (await keptExchange(response, context)).answer;
+  if (!answer) throw new Refusal(404, "not-found", `There is no item ${JSON.stringify(id)}: send the message itself`);
+  return answer.text;
+}
+
+async function* remembered(
+  events: AsyncIterable<WireEvent>,
+  id: string,
+  { recentAnswers, accessName }: RouteContext,
+): AsyncGenerator<WireEvent> {
+  for await (const event of events) {
+    if (event.type === "finish") recentAnswers.add(accessName, id, event.text);
+    yield event;
+  }
 }
 
 function textOf({ content }: ResponsesMessage): string {

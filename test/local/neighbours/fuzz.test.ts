@@ -77,8 +77,38 @@ const embeddings = fc.record({
   dimensions: fc.integer({ min: -1, max: 600 }),
 });
 
+const item = fc.oneof(
+  fc.record(
+    {
+      role: fc.constantFrom("user", "assistant", "system"),
+      content: fc.oneof(text, fc.array(fc.record({ type: fc.constant("input_text"), text }))),
+    },
+    { requiredKeys: ["role", "content"] },
+  ),
+  fc.record({ type: fc.constant("item_reference"), id: text }),
+  fc.record({ type: fc.constant("function_call"), call_id: text, name: text, arguments: text }),
+  fc.record({ type: fc.constant("function_call_output"), call_id: text, output: text }),
+);
+const responses = fc.record(
+  {
+    model: fc.constant("citewell/local-extractive"),
+    input: fc.oneof({ arbitrary: text, weight: 3 }, fc.array(item, { maxLength: 4 })),
+    stream: fc.boolean(),
+    store: fc.boolean(),
+    max_output_tokens: fc.integer({ min: 0, max: 50 }),
+    tools: fc.array(
+      fc.record({ type: fc.constantFrom("function", "function", "web_search"), name: fc.constantFrom("look", "save") }),
+      { maxLength: 2 },
+    ),
+    tool_choice: fc.oneof(fc.constantFrom("auto", "none"), fc.record({ type: fc.constant("function"), name: text })),
+    text: fc.record({ format: fc.record({ type: fc.constantFrom("text", "json_object", "json_schema"), name: text }) }),
+  },
+  { requiredKeys: ["model", "input"] },
+);
+
 test.each<[string, fc.Arbitrary<object>]>([
   ["/v1/chat/completions", chat],
+  ["/v1/responses", responses],
   ["/v1/embeddings", embeddings],
   ["/v1/rerank", rerank],
   ["/v2/rerank", rerank],

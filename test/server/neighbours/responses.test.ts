@@ -116,6 +116,39 @@ describe("the client of OpenAI, by its Responses API,", () => {
     }
   });
 
+  test("goes on by references to the messages before, whether a conversation keeps them or not", async () => {
+    const { openai, kb, as } = await client({
+      access: (request) => ({ owner: request.headers.get("x-who") ?? "ada" }),
+    });
+    const said = (text: string) => ({ role: "user" as const, content: text });
+    const refer = (response: OpenAI.Responses.Response) => ({
+      type: "item_reference" as const,
+      id: response.output[0]!.id!,
+    });
+    const ask = (...input: OpenAI.Responses.ResponseInput) => openai.responses.create({ model: "citewell", input });
+    const first = await ask(said(question));
+    const second = await ask(said(question), refer(first), said("Who renews the API keys?"));
+    expect(second.output_text).toContain("Ada renews them.");
+    const [conversation, ...others] = await kb.conversations();
+    expect(others).toEqual([]);
+    expect(conversation).toMatchObject({ exchanges: 2 });
+
+    const told = [said("Where is the vault?"), { role: "assistant" as const, content: "In the cellar." }];
+    const carried = await ask(...told, said("When are the locks oiled?"));
+    const next = await ask(...told, said("When are the locks oiled?"), refer(carried), said(question));
+    expect(next.output_text).toContain("90 days");
+    expect(await kb.conversations()).toHaveLength(1);
+    const mixed = await ask(said(question), refer(first), said("And?"), refer(carried), said(question));
+    expect(mixed.output_text).toContain("90 days");
+
+    const bob = as({ "x-who": "bob" });
+    for (const response of [first, carried]) {
+      const input = [said(question), refer(response), said("And?")];
+      const refused = { status: 404, code: "not-found" };
+      await expect(bob.responses.create({ model: "citewell", input })).rejects.toMatchObject(refused);
+    }
+  });
+
   test("reads and continues no answers of somebody else", async () => {
     const { as } = await client({ access: (request) => ({ owner: request.headers.get("x-who") ?? "nobody" }) });
     const [ada, bob] = [as({ "x-who": "ada" }), as({ "x-who": "bob" })];

@@ -3,19 +3,19 @@ import { checkStorePart } from "../../core/check-port.js";
 import { optionsOf, resolve } from "../../core/options.js";
 import type { ScopedKnowledgeBase } from "../../knowledge-base/options.js";
 import { accessName, type AccessOf, CheckedAccess, WrongAccess } from "../access.js";
+import { admissionOf } from "../callers/admission-of.js";
 import { Refusal, refusalOf } from "../guard/refusal.js";
 import { CallerLimiter } from "../guard/caller-limiter.js";
 import { reasonToRefuse, senderOf } from "../guard/same-origin.js";
-import { SignIns } from "../guard/sign-ins.js";
-import { isRightToken, sentToken } from "../guard/token.js";
-import { type HandlerOptions, handlerOptions, loopbackNames } from "../options.js";
+import { type HandlerOptions, handlerOptions, isGuardedBy, loopbackNames } from "../options.js";
 import { ClientSessions } from "./client-sessions.js";
 import { type McpServerOptions, mcpServerOptions } from "./options.js";
 import { carriedDocuments, carryDocuments } from "./request-documents.js";
 import { loadSdk, type Sdk } from "./sdk.js";
 import { sdkServers } from "./sdk-server.js";
 
-export interface McpHandlerOptions extends McpServerOptions, Pick<HandlerOptions, "hosts" | "origins" | "limits"> {
+export interface McpHandlerOptions
+  extends McpServerOptions, Pick<HandlerOptions, "hosts" | "origins" | "limits" | "keys" | "openId" | "groups"> {
   /** Callers must send it, as `Authorization: Bearer …`. At least 8 characters. Default: none is needed. */
   readonly token?: string;
   /** Documents that each request may see; only its `filter` and `owner` count here. Default: every request sees all. */
@@ -24,11 +24,14 @@ export interface McpHandlerOptions extends McpServerOptions, Pick<HandlerOptions
   readonly maxSessions?: number;
 }
 
-const { token, access, hosts, origins, limits } = handlerOptions.shape;
+const { token, access, keys, openId, groups, hosts, origins, limits } = handlerOptions.shape;
 const mcpHandlerOptions = optionsOf<McpHandlerOptions>()({
   ...mcpServerOptions.shape,
   token,
   access,
+  keys,
+  openId,
+  groups,
   hosts,
   origins,
   limits,
@@ -66,11 +69,11 @@ export async function createMcpHandler(
   const sdk = await loadSdk();
   const { onError, maxSessions } = settings;
   const { requestsPerMinute, maxConcurrentAnswers, maxBodyBytes } = settings.limits;
-  const isGuarded = settings.token !== undefined || settings.access !== undefined;
+  const isGuarded = isGuardedBy(settings);
   const trusted = { hosts: settings.hosts ?? (isGuarded ? undefined : loopbackNames), origins: settings.origins };
   const checkedAccess = new CheckedAccess(settings.access ?? (() => ({})), options.onError);
+  const admission = admissionOf("createMcpHandler", { ...settings, onError: options.onError }, checkedAccess);
   const limiter = new CallerLimiter();
-  const signIns = new SignIns();
   const createServer = sdkServers(sdk, settings, carriedDocuments, maxConcurrentAnswers);
   const latest = sdk.createMcpHandler(createServer, { legacy: "reject", onerror: onError });
   const earlier = new ClientSessions(sdk, createServer, maxSessions);
@@ -80,17 +83,10 @@ export async function createMcpHandler(
     const reason = reasonToRefuse(senderOf(request), trusted);
     if (reason !== undefined) throw new Refusal(403, "forbidden", reason);
     if (closed) throw new Refusal(503, "closed", "This server is ending");
-    const { token: right } = settings;
-    if (right !== undefined) {
-      const sent = sentToken(request);
-      // The caller's address is unknown here.
-      const isKnown = sent && (await signIns.check(undefined, () => isRightToken(sent, right)));
-      if (!isKnown) throw unauthorized("A token is needed, and a right one");
-    }
-    const given = await checkedAccess.of(request);
-    if (!given) throw unauthorized("This server does not know who you are, or lets you see nothing");
-    limiter.admitRequest({ name: given.owner ?? accessName(given), limits: { requestsPerMinute } });
-    const authInfo = carryDocuments(given.filter === undefined ? documents : documents.scoped(given.filter));
+    // The caller's address is unknown here.
+    const { access: seen, name, limits: own } = await admission.admit(request, undefined);
+    limiter.admitRequest({ name: name ?? accessName(seen), limits: { requestsPerMinute, ...own } });
+    const authInfo = carryDocuments(seen.filter === undefined ? documents : documents.scoped(seen.filter));
     if (request.method === "DELETE") return earlier.handle(request, undefined, { authInfo });
     if (request.method !== "POST") {
       // GET is refused, too: this server sends nothing unasked, so it has no stream for that.
@@ -117,10 +113,6 @@ export async function createMcpHandler(
       await (closed ??= Promise.all([latest.close(), earlier.close()]));
     },
   };
-}
-
-function unauthorized(message: string): Refusal {
-  return new Refusal(401, "unauthorized", message, { "www-authenticate": "Bearer" });
 }
 
 async function readJson(sdk: Sdk, request: Request, maxBytes: number): Promise<unknown> {

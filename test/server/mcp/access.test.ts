@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { openKnowledgeBase, type KnowledgeBase } from "citewell";
+import { keyFile, makeKey, revokeKey } from "citewell/server";
 import { createMcpHandler, createMcpServer, type McpHandlerOptions } from "citewell/mcp";
 import { httpClient, type Protocol, protocols, serveHandler } from "../../support/mcp-clients.js";
 
@@ -114,6 +115,29 @@ test("a request belongs to its own tenant also in the session of another", async
   expect(other).not.toContain("north office");
   expect((await post("Bearer x", session, "tools/call", search)).status).toBe(401);
   expect((await post("Bearer n", { "mcp-session-id": "none" }, "tools/call", search)).status).toBe(404);
+});
+
+test("callers are known by keys, which have filters and limits of their own and can be revoked", async () => {
+  const keys = keyFile(join(folder, "mcp-keys.json"));
+  const filter = { metadata: { tenant: "north" } };
+  const { key, info } = await makeKey(keys, { name: "north", filter });
+  const hasty = await makeKey(keys, { name: "hasty", filter, limits: { requestsPerMinute: 1 } });
+  const url = await serve({ keys });
+  const client = await httpClient("2025-11-25", url, { authorization: `Bearer ${key}` });
+  onTestFinished(() => client.close());
+  expect(await everythingSeen(client, "file:///south/keys.md")).not.toMatch(/south office|Keys of south/);
+  expect(await everythingSeen(client, "file:///north/keys.md")).toContain("north office");
+  const statusWith = (authorization: string) => statusOf(url, { authorization, "content-type": "application/json" });
+  expect(await statusWith(`Bearer ${key.slice(0, -1)}`)).toBe(401);
+  expect(await statusWith("")).toBe(401);
+  await statusWith(`Bearer ${hasty.key}`);
+  expect(await statusWith(`Bearer ${hasty.key}`)).toBe(429);
+  await revokeKey(keys, info.id);
+  await expect.poll(() => statusWith(`Bearer ${key}`), { timeout: 10_000 }).toBe(401);
+  const access = () => ({});
+  await expect(createMcpHandler(kb, { keys, access })).rejects.toThrow(
+    "keys and access cannot both say who a caller is",
+  );
 });
 
 test("the client that was idle for longest has to begin again when there are too many", async () => {

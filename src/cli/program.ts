@@ -268,6 +268,7 @@ Files deleted from a folder that still exists are removed by citewell index on i
       "the same, with a token of its own, which --keys and --callers make necessary",
       key,
     )
+    .option("--share-models", "let callers use the collection's own models at /v1/embeddings and /v1/rerank")
     .option(
       "--trust-proxy <count>",
       "tell callers apart by what this many proxies in front say (default: 0)",

@@ -123,6 +123,8 @@ export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Pro
         running.run(how.signal, (signal) => ingest(source, { chunk, concurrency, ...how, signal, store, embedder })),
       plan: (source, how = {}) =>
         running.run(how.signal, (signal) => planIngest(source, { chunk, ...how, signal, store, embedder })),
+      embedder,
+      reranker: models.reranks ? models.reranker() : undefined,
       hasChatModel: models.hasChatModel,
       verify: (checks = {}) => running.run(checks.signal, (signal) => store.verify({ ...checks, signal })),
       ...questions,

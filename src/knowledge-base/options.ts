@@ -179,6 +179,10 @@ export interface KnowledgeBase<Fields extends object = Metadata> {
       readonly trace: Trace;
     }
   >;
+  /** Makes the vectors of documents and questions. */
+  readonly embedder: Embedder;
+  /** Orders what a search found; `undefined` where none is connected. */
+  readonly reranker: Reranker | undefined;
   /** False when no chat model is connected: answers are then the passages nearest to the question, word for word. */
   readonly hasChatModel: boolean;
   /**

@@ -24,13 +24,8 @@ import {
   type Serve,
   wholePath,
 } from "./asked.js";
-import { Admission } from "./callers/admission.js";
 import type { Caller } from "./callers/caller.js";
-import { requireOpenIdPackages } from "./callers/jose.js";
-import { Keys } from "./callers/keys.js";
-import { AccessTokens } from "./callers/open-id.js";
-import { PageSignIn } from "./callers/page-sign-in.js";
-import { Provider } from "./callers/provider.js";
+import { admissionOf } from "./callers/admission-of.js";
 import { mountSession } from "./callers/session-routes.js";
 import { operatorOperations, sessionOperations } from "./api/session-operations.js";
 import { type AuditedDeed, AuditLog } from "./operations/audit.js";
@@ -43,12 +38,11 @@ import { Uploads } from "./api/uploads.js";
 import { Refusal, refusalOf } from "./guard/refusal.js";
 import { CallerLimiter, type Counted } from "./guard/caller-limiter.js";
 import { reasonToRefuse, senderOf } from "./guard/same-origin.js";
-import { SignIns } from "./guard/sign-ins.js";
 import { addressOf as callerAddressOf } from "./guard/caller-address.js";
-import { cookieName } from "./guard/token.js";
-import { openAiOperations, uiMessageOperations } from "./neighbours/described-operations.js";
+import { ownModelOperations, openAiOperations, uiMessageOperations } from "./neighbours/described-operations.js";
 import { serveChatCompletion } from "./neighbours/chat-completions.js";
 import { modelInfo, modelList, openAiFailure } from "./neighbours/openai-answer.js";
+import { serveEmbeddings, serveRerank, sharedModels } from "./neighbours/own-models.js";
 import { RecentAnswers } from "./api/recent-answers.js";
 import { readResponse, serveResponse } from "./neighbours/responses.js";
 import { serveUiMessages, uiMessagesFailure } from "./neighbours/ui-messages.js";
@@ -102,7 +96,7 @@ export function createHandler<Fields extends object>(
     settings.workers > 0 ? kb.readers({ workers: settings.workers, maxWaiting: limits.maxWaitingSearches }) : undefined;
   const answers = new RunningAnswers(limits.maxConcurrentAnswers);
   const limiter = new CallerLimiter();
-  const admission = admissionOf(settings, access);
+  const admission = admissionOf("createHandler", settings, access);
   const audit = settings.audit && new AuditLog(settings.audit, onError);
   const probes = new Probes(kb, onError);
   const figures = metricsOf(settings, kb, answers, readers);
@@ -147,6 +141,7 @@ export function createHandler<Fields extends object>(
   const groups: readonly OperationGroup[] = [
     ...routeGroups,
     openAiOperations,
+    ...(settings.shareModels ? [ownModelOperations] : []),
     uiMessageOperations,
     ...(hasSessions ? [sessionOperations] : []),
     operatorOperations,
@@ -178,8 +173,14 @@ export function createHandler<Fields extends object>(
   on("POST", "/v1/chat/completions", async (c) => serveChatCompletion(await jsonOf(c), contextOf(c)));
   on("POST", "/v1/responses", async (c) => serveResponse(await jsonOf(c), contextOf(c)));
   on("GET", "/v1/responses/:id", (c) => readResponse(c.req.param("id") ?? "", contextOf(c)));
-  on("GET", "/v1/models", (c) => c.json(modelList()));
-  on("GET", "/v1/models/:id", (c) => c.json(modelInfo(c.req.param("id"))));
+  const shared = settings.shareModels ? sharedModels(kb) : [];
+  on("GET", "/v1/models", (c) => c.json(modelList(shared)));
+  // An id may have a slash in it.
+  on("GET", "/v1/models/:id{.+}", (c) => c.json(modelInfo(c.req.param("id") ?? "", shared)));
+  if (settings.shareModels) {
+    on("POST", "/v1/embeddings", async (c) => serveEmbeddings(await jsonOf(c), contextOf(c)));
+    on("POST", "/v1/rerank", async (c) => serveRerank(await jsonOf(c), contextOf(c)));
+  }
   if (settings.page) {
     const page = pageServer();
     on("GET", "/", (c) => page.html(c.req.raw, publicPath(c)));
@@ -308,35 +309,6 @@ function metricsOf(
 
 /** Statuses of requests that were not let in, may not do what they ask for, or ask too often. */
 const auditedRefusals: ReadonlySet<number> = new Set([401, 403, 429]);
-
-type Settings = ReturnType<typeof resolve<typeof handlerOptions>>;
-
-/** @throws OptionsError for two ways of knowing callers of which one would be ignored. */
-function admissionOf(settings: Settings, access: CheckedAccess): Admission {
-  const { keys, openId, groups, basePath, token, onError } = settings;
-  const shared = token !== undefined ? "token" : settings.access ? "access" : undefined;
-  const own = keys ? "keys" : openId ? "openId" : undefined;
-  if (own !== undefined && shared !== undefined) {
-    const message = `${own} and ${shared} cannot both say who a caller is: leave one out`;
-    throw new OptionsError("options", message, { call: "createHandler", option: own });
-  }
-  if (groups && own === undefined) {
-    const message = "groups are those of keys and of people who sign in: give keys or openId, too";
-    throw new OptionsError("options", message, { call: "createHandler" });
-  }
-  if (openId) requireOpenIdPackages();
-  const person = openId && { options: openId, provider: new Provider(openId), groups, onError };
-  return new Admission({
-    token,
-    access,
-    signIns: new SignIns(),
-    keys: keys && new Keys({ book: keys, groups: groups ?? {}, onError }),
-    accessTokens: person && new AccessTokens(person),
-    pageSignIn: person?.options.page && new PageSignIn(person, person.options.page, cookieName),
-    // Behind a proxy, browsers may have another path than the handler.
-    cookiePath: openId?.page ? new URL(`${openId.page.url}/`).pathname : `${basePath}/`,
-  });
-}
 
 function responseTo(reply: Reply): Response {
   if ("nothing" in reply) return new Response(null, { status: 204 });

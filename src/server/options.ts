@@ -115,6 +115,11 @@ export interface HandlerOptions {
    * of their own, which `access`, `keys` and `openId` make necessary. Default: false.
    */
   readonly metrics?: boolean | MetricsOptions;
+  /**
+   * Whether callers may use the collection's own embedding model at `/v1/embeddings`, and its reranker at `/v1/rerank`. That costs
+   * what the models cost, and counts in `tokensPerMinute` and as an answer while it runs. Default: false.
+   */
+  readonly shareModels?: boolean;
   /** Whether the chat page is served. Default: true. */
   readonly page?: boolean;
   /** Time that answers under way have to finish after `close()`, in milliseconds, 0 to 600,000. Default: 5,000. */
@@ -163,6 +168,7 @@ export const handlerOptions = optionsOf<HandlerOptions>()({
   workers: z.int().min(0).max(64).default(0),
   trustProxy: z.int().min(0).max(10).default(0),
   metrics: z.union([z.boolean(), optionsOf<MetricsOptions>()({ token: secretOption(8) })]).default(false),
+  shareModels: z.boolean().default(false),
   page: z.boolean().default(true),
   closeGraceMs: z.int().min(0).max(600_000).default(5000),
   onError: observerOption<(error: unknown) => void>("onError").optional(),

@@ -15,6 +15,7 @@ import type {
   WireUpload,
   WireWholeConversation,
 } from "../../src/server/api/wire.js";
+import type { TransportOptions } from "../../src/transport/options.js";
 import { createTransport } from "../../src/transport/transport.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
@@ -90,12 +91,12 @@ export interface Served extends Client {
 export async function served(
   documents: readonly Document[],
   options: ServerOptions | ((folder: string) => ServerOptions) = {},
-  more: KnowledgeBaseOptions & { readonly eventDelayMs?: number } = {},
+  more: KnowledgeBaseOptions & Pick<TransportOptions, "prices"> & { readonly eventDelayMs?: number } = {},
 ): Promise<Served> {
-  const { eventDelayMs = 0, ...knowledge } = more;
+  const { eventDelayMs = 0, prices = {}, ...knowledge } = more;
   const folder = await temporaryFolder();
   const service = await startLocalService({ eventDelayMs });
-  const transport = createTransport({ baseUrl: service.url, apiKey: service.apiKey });
+  const transport = createTransport({ baseUrl: service.url, apiKey: service.apiKey, prices });
   const kb = await openKnowledgeBase({
     path: join(folder, "store"),
     transport,

@@ -33,6 +33,7 @@ export interface ServeFlags extends SourceFlags {
   readonly metrics?: boolean;
   readonly metricsToken?: string;
   readonly trustProxy?: number;
+  readonly shareModels?: boolean;
   readonly requestsPerMinute?: number;
   readonly tokensPerMinute?: number;
   readonly maxAnswersPerCaller?: number;
@@ -81,6 +82,7 @@ function serverOptions(io: CommandIo, flags: ServeFlags): ServerOptions {
     metrics = false,
     metricsToken,
     trustProxy,
+    shareModels,
     requestsPerMinute,
     tokensPerMinute,
     maxAnswersPerCaller: answersAtOnce,
@@ -106,7 +108,7 @@ function serverOptions(io: CommandIo, flags: ServeFlags): ServerOptions {
   const folder = join(serverFolder(io, flags), "uploads");
   return {
     host,
-    ...given({ port, token, title, hosts, origins: allowOrigin, trustProxy }),
+    ...given({ port, token, title, hosts, origins: allowOrigin, trustProxy, shareModels }),
     workers,
     limits: given({ requestsPerMinute, tokensPerMinute, answersAtOnce, maxConcurrentAnswers: maxAnswers }),
     ...(grace !== undefined && { closeGraceMs: grace * 1000 }),

@@ -40,7 +40,7 @@ function endOf(event: WireEvent): AnswerEnd | undefined {
 
 async function* wireEvents(
   events: AsyncIterable<AnswerEvent>,
-  { passages, spent, onError }: AnswerContext,
+  { passages, spent, metrics, onError }: AnswerContext,
 ): AsyncGenerator<WireEvent> {
   const failed = (thrown: unknown) => {
     if (refusalOf(thrown).status >= 500) onError?.(thrown);
@@ -60,6 +60,8 @@ async function* wireEvents(
         const { answer } = event;
         spent((answer.usage?.inputTokens ?? 0) + (answer.usage?.outputTokens ?? 0));
         uncharged = 0;
+        const { cost } = answer.account.paid;
+        if (cost !== undefined) metrics?.paid(cost);
         yield {
           type: "finish",
           text: answer.text,

@@ -66,16 +66,19 @@ export const documentRoutes = [
       ...pageFields(100),
     }),
     reply: z.object({ documents: z.array(WireDocument), total: z.int() }),
-    async serve({ search, offset: from, limit }, { documents }) {
+    async serve({ search, offset: from, limit }, { kb, documents, access }) {
       const wanted = search.toLowerCase();
-      const all = await documents.documents();
+      // Without a search the store counts and ends at the page by itself.
+      const isWhole = wanted === "" && access.filter === undefined;
+      const all = await documents.documents(isWhole ? { limit: from + limit } : {});
       const found = all.filter(({ title = "", uri: address }) => `${title}\n${address}`.toLowerCase().includes(wanted));
+      const total = isWhole ? (await kb.store.counts()).documents : found.length;
       const shown = found.slice(from, from + limit).map(({ uri: address, title, source, chunks }) => ({
         uri: address,
         ...given({ title, source }),
         chunks,
       }));
-      return { json: { documents: shown, total: found.length } };
+      return { json: { documents: shown, total } };
     },
   }),
   route({

@@ -13,6 +13,7 @@ export class RunningAnswers {
   readonly #max: number;
   readonly #answers = new Map<string, RunningAnswer>();
   #running = 0;
+  #whenIdle: (() => void) | undefined;
   #ending: Error | undefined;
 
   /** @param max answers at once. */
@@ -58,8 +59,9 @@ export class RunningAnswers {
     this.#running++;
     let isReleased = false;
     return () => {
-      if (!isReleased) this.#running--;
+      if (isReleased) return;
       isReleased = true;
+      if (--this.#running === 0) this.#whenIdle?.();
     };
   }
 
@@ -80,12 +82,26 @@ export class RunningAnswers {
     return this.#answers.get(name);
   }
 
+  /** Waits until no answer is being made, and no longer than this. */
+  async #idle(limitMs: number): Promise<void> {
+    if (this.#running === 0) return;
+    let late: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#whenIdle = resolve;
+      late = setTimeout(resolve, limitMs);
+    });
+    clearTimeout(late);
+  }
+
   /** Number of answers being made. */
   get running(): number {
     return this.#running;
   }
 
-  /** Waits until the answers that are being made have ended; those that have not after `graceMs` are stopped. */
+  /**
+   * Waits until the answers that are being made have ended. After `graceMs` those of conversations are stopped and kept, and the
+   * others are not waited for any longer.
+   */
   async close(reason: Error, graceMs: number): Promise<void> {
     this.#ending = reason;
     const running = [...this.#answers.values()].filter(({ isRunning }) => isRunning);
@@ -94,7 +110,7 @@ export class RunningAnswers {
     };
     const late = graceMs > 0 ? setTimeout(stop, graceMs) : undefined;
     if (!late) stop();
-    await Promise.all(running.map(({ ended }) => ended));
+    await Promise.all([this.#idle(graceMs), ...running.map(({ ended }) => ended)]);
     clearTimeout(late);
     this.#answers.clear();
   }

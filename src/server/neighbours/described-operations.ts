@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { OpenAiChatRequest } from "../../dialects/openai-chat.js";
+import { OpenAiEmbeddingsRequest } from "../../dialects/openai-embeddings.js";
+import { NeighbourRerankRequest } from "../../dialects/rerank-requests.js";
 import { OpenAiResponsesRequest } from "../../dialects/openai-responses.js";
 import type { OperationGroup } from "../api/openapi.js";
 import { WireCitation } from "../api/wire.js";
@@ -109,6 +111,65 @@ export const openAiOperations: OperationGroup = {
       summary: "The model by its id",
       request: z.object({ id: z.string() }),
       reply: Model,
+    },
+  ],
+};
+
+const InputUsage = z.object({ prompt_tokens: z.int(), total_tokens: z.int() });
+
+/** The operations of a server that shares its models. */
+export const ownModelOperations: OperationGroup = {
+  tag: "Models",
+  description: "The collection's own models",
+  failure: OpenAiFailure,
+  operations: [
+    {
+      method: "POST",
+      path: "/v1/embeddings",
+      operation: "createEmbedding",
+      summary: "Vectors of texts, by the model that made those of the documents",
+      request: OpenAiEmbeddingsRequest.extend({
+        model: z.string().meta({ examples: ["BAAI/bge-m3"] }),
+        input: OpenAiEmbeddingsRequest.shape.input.meta({ examples: [[question]] }),
+      }),
+      reply: z
+        .object({
+          object: z.literal("list"),
+          model: z.string(),
+          data: z.array(
+            z.object({
+              object: z.literal("embedding"),
+              index: z.int(),
+              embedding: z.union([z.array(z.number()), z.string()]).describe("Numbers, or their bytes in base64"),
+            }),
+          ),
+          usage: InputUsage,
+        })
+        .meta({ id: "EmbeddingList" }),
+    },
+    {
+      method: "POST",
+      path: "/v1/rerank",
+      operation: "rerank",
+      summary: "Documents in the order of their relevance to a query, by the reranker of the collection",
+      request: NeighbourRerankRequest.extend({
+        query: z.string().meta({ examples: [question] }),
+        documents: NeighbourRerankRequest.shape.documents.meta({ examples: [["Keys expire after 90 days."]] }),
+      }),
+      reply: z
+        .object({
+          id: z.string(),
+          model: z.string(),
+          results: z.array(
+            z.object({
+              index: z.int(),
+              relevance_score: z.number(),
+              document: z.object({ text: z.string() }).optional(),
+            }),
+          ),
+          usage: InputUsage,
+        })
+        .meta({ id: "RerankResult" }),
     },
   ],
 };

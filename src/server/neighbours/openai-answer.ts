@@ -173,15 +173,19 @@ export class PlacedCitations {
   }
 }
 
-/** `GET /v1/models`. */
-export function modelList(): object {
-  return { object: "list", data: [modelInfo()] };
+/** `GET /v1/models`. @param shared ids of the collection's own models that callers may use. */
+export function modelList(shared: readonly string[]): object {
+  return { object: "list", data: [modelId, ...shared].map(described) };
 }
 
 /** `GET /v1/models/{id}`. @throws Refusal (404) for a model that is not served. */
-export function modelInfo(id = modelId): object {
-  requireModel(id);
-  return { id: modelId, object: "model", created: 0, owned_by: "citewell" };
+export function modelInfo(id: string, shared: readonly string[]): object {
+  if (!shared.includes(id)) requireModel(id);
+  return described(id);
+}
+
+function described(id: string): object {
+  return { id, object: "model", created: 0, owned_by: "citewell" };
 }
 
 /** A refusal as OpenAI's API writes it, so that its clients show the reason. */

@@ -40,6 +40,7 @@ export class Metrics {
   readonly #answers: Counter<"outcome">;
   readonly #firstEvents: Histogram;
   readonly #tokens: Counter<"model" | "direction">;
+  readonly #cost: Counter;
   readonly #errors: Counter<"code">;
 
   /** @throws OptionsError (`missing-package`) without the package `prom-client`. */
@@ -78,6 +79,11 @@ export class Metrics {
       name: "citewell_chat_tokens",
       help: "Tokens of answers, by model and direction",
       labelNames: ["model", "direction"],
+      registers,
+    });
+    this.#cost = new client.Counter({
+      name: "citewell_answer_cost",
+      help: "Cost of answers by the transport's prices, in their currency; answers without a price are left out",
       registers,
     });
     this.#errors = new client.Counter({
@@ -122,6 +128,11 @@ export class Metrics {
   /** Counts a failure by its code. */
   failure(code: string): void {
     this.#errors.inc({ code });
+  }
+
+  /** Counts the cost of an answer. */
+  paid(cost: number): void {
+    this.#cost.inc(cost);
   }
 
   /** Passes the events of an answer on, and counts its time, tokens and end. */

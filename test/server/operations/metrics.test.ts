@@ -42,6 +42,20 @@ test("figures count requests, answers, tokens, errors and documents, and name no
   expect([...samples.keys()].join("\n")).not.toMatch(/secret|lighthouse|expire/);
 });
 
+test("figures have the cost of answers, where the models have prices", async () => {
+  const models = { embedding: "citewell/local-lexical-m3", chat: "citewell/local-extractive" };
+  const prices = Object.fromEntries(Object.values(models).map((id) => [id, { input: 1, output: 2 }]));
+  const { send, events } = await served([keys], { metrics: true }, { models, prices });
+  await events("/api/ask", { question: "When do API keys expire?" });
+  const samples = await samplesOf(await send("GET", "/metrics"));
+  const tokens = (direction: string) =>
+    samples.get(`citewell_chat_tokens_total{model="${models.chat}",direction="${direction}"}`)!;
+  const chat = (tokens("input") + 2 * tokens("output")) / 1_000_000;
+  // The question was embedded, too.
+  expect(samples.get("citewell_answer_cost_total")).toBeGreaterThan(chat);
+  expect(samples.get("citewell_answer_cost_total")).toBeLessThan(chat + 20 / 1_000_000);
+});
+
 test("figures are read with the server's token, or with one of their own", async () => {
   const status = async (options: Parameters<typeof served>[1], sent: string | undefined) => {
     const { send } = await served([keys], options);

@@ -116,6 +116,26 @@ test("behind a proxy callers are told apart by what the proxy saw, and not by wh
   expect(await from("9.9.9.1, 10.1.1.2")).toBe(200);
 });
 
+test("a handler that ends lets the answers under way finish, and takes no more", async () => {
+  const { kb } = await served([keys], {}, { eventDelayMs: 30 });
+  const handler = createHandler(kb, { closeGraceMs: 20_000 });
+  const ask = () => {
+    const body = JSON.stringify({ question: "When do API keys expire?" });
+    return handler.fetch(new Request("http://localhost/api/ask", { method: "POST", body }));
+  };
+  const reader = (await ask()).body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = (await reader.read()).value ?? "";
+  let isOver = false;
+  const closed = handler.close().then(() => (isOver = true));
+  expect((await ask()).status).toBe(503);
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    text += next.value;
+    if (!text.includes("event: finish")) expect(isOver).toBe(false);
+  }
+  expect(text).toContain("event: finish");
+  await closed;
+});
+
 async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const item of items) all.push(item);

@@ -31,11 +31,7 @@ const doors = tableRows
   .flatMap(({ name, listed }) => listed.map((subRoom) => `${name}/${subRoom}`));
 
 /** Exceptions for inner sub-rooms: who may import them besides the owner. */
-const guests: Record<string, readonly string[]> = {
-  // The queue of workers is kept in the database of the store.
-  "store/postgres/columns": ["knowledge-base/workers"],
-  "store/postgres/connection": ["knowledge-base/workers"],
-};
+const guests: Record<string, readonly string[]> = {};
 
 /** Heavy, native and vendors' packages: each has one importing file, so that replacing it changes one file. */
 const oneImporter = [

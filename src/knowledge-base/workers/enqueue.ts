@@ -10,7 +10,7 @@ import type { IngestReport } from "../ingest/ledger.js";
 import { type IngestRunOptions, runIngest, type WatchedSource } from "../ingest/run.js";
 import { type RunStore, runStore } from "../ingest/run-store.js";
 import { ChunkSettings, type GivenChunkOptions } from "../ingest/settings.js";
-import type { Server } from "../../store/postgres/connection/server.js";
+import type { Server } from "../../postgres/server.js";
 import { join, keepAlive, leave } from "./members.js";
 import { openQueue } from "./queue.js";
 import { pendingOf, type QueuedDocument, queueDocuments, unstoredDocuments } from "./queued-documents.js";

@@ -4,7 +4,7 @@ import type { Embedder, Store } from "../../core/ports.js";
 import type { PostgresStore } from "../../store/postgres/postgres-store.js";
 import { ingest } from "../ingest.js";
 import type { IngestReport } from "../ingest/ledger.js";
-import type { Server } from "../../store/postgres/connection/server.js";
+import type { Server } from "../../postgres/server.js";
 import {
   claim,
   type ClaimedDocument,

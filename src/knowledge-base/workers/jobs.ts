@@ -1,8 +1,8 @@
 import { EventEmitter } from "node:events";
 import type { Logger, Runner, WorkerEvents } from "graphile-worker";
 import { missingPeer } from "../../core/errors.js";
-import { asStoreError } from "../../store/postgres/connection/failures.js";
-import { type Server, type Session, withoutPassword } from "../../store/postgres/connection/server.js";
+import { asStoreError } from "../../postgres/failures.js";
+import { type Server, type Session, withoutPassword } from "../../postgres/server.js";
 
 const task = "citewell_ingest";
 /** A job's key is this and the number of its batch, so that a batch has one job. */

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Server, Session } from "../../store/postgres/connection/server.js";
+import type { Server, Session } from "../../postgres/server.js";
 import { reissueJobs, restoreJobs } from "./jobs.js";
 import { loseDocuments } from "./queued-documents.js";
 

@@ -1,5 +1,5 @@
 import { StoreError } from "../../core/errors.js";
-import type { Server, Session } from "../../store/postgres/connection/server.js";
+import type { Server, Session } from "../../postgres/server.js";
 import { hasPolicies, secureTables } from "../../store/postgres/row-level-security.js";
 import { lockSchema, readMeta, writeMeta } from "../../store/postgres/schema.js";
 

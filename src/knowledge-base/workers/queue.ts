@@ -1,7 +1,7 @@
 import { OptionsError } from "../../core/errors.js";
 import type { Store } from "../../core/ports.js";
 import { PostgresStore } from "../../store/postgres/postgres-store.js";
-import type { Server } from "../../store/postgres/connection/server.js";
+import type { Server } from "../../postgres/server.js";
 import { createJobTables, prepareJobSchema } from "./jobs.js";
 import { prepareQueueTables } from "./queue-tables.js";
 

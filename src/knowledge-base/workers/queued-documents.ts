@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Document } from "../../core/types.js";
-import { columnText, originalText } from "../../store/postgres/columns/column-text.js";
-import type { Session } from "../../store/postgres/connection/server.js";
+import { columnText, originalText } from "../../postgres/column-text.js";
+import type { Session } from "../../postgres/server.js";
 import { addJob } from "./jobs.js";
 
 /** A document on its way to a worker. */

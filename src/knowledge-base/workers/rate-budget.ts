@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Embedder } from "../../core/ports.js";
-import type { Server } from "../../store/postgres/connection/server.js";
+import type { Server } from "../../postgres/server.js";
 
 /** Limits on the requests of all workers together, by the embedder's space. */
 export interface RateLimits {

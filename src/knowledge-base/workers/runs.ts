@@ -1,7 +1,7 @@
 import type { Store } from "../../core/ports.js";
-import { columnText, originalText } from "../../store/postgres/columns/column-text.js";
+import { columnText, originalText } from "../../postgres/column-text.js";
 import type { ChunkSettings } from "../ingest/settings.js";
-import type { Server, Session } from "../../store/postgres/connection/server.js";
+import type { Server, Session } from "../../postgres/server.js";
 
 /** Counts of a run's reader, besides the documents that it queued. */
 export interface ReadingReport {

@@ -1,7 +1,7 @@
 import { optionsOf, resolve } from "../../core/options.js";
 import type { Store } from "../../core/ports.js";
-import type { Session } from "../../store/postgres/connection/server.js";
-import { originalText } from "../../store/postgres/columns/column-text.js";
+import type { Session } from "../../postgres/server.js";
+import { originalText } from "../../postgres/column-text.js";
 import { usualIngestOptions } from "../ingest.js";
 import { queueOf } from "./queue.js";
 import { restoreJobs } from "./jobs.js";

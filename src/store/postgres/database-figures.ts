@@ -1,6 +1,6 @@
 import type { CollectionFigures } from "../collection-figures.js";
-import { originalText } from "./columns/column-text.js";
-import type { Session } from "./connection/server.js";
+import { originalText } from "../../postgres/column-text.js";
+import type { Session } from "../../postgres/server.js";
 import { existingServer } from "./prepared-server.js";
 import { storedVectors } from "./writing/writing.js";
 

@@ -1,6 +1,6 @@
 import { StoreError } from "../../core/errors.js";
-import type { Settings } from "./connection/local-settings.js";
-import type { Server, Session } from "./connection/server.js";
+import type { Settings } from "../../postgres/local-settings.js";
+import type { Server, Session } from "../../postgres/server.js";
 
 /** The tables that Citus spreads over its nodes, each with its distribution column. All others stay on the coordinator. */
 const distributed = {

@@ -1,10 +1,10 @@
 import { conversationTables } from "../conversations/conversation-rows.js";
 import { type Conversations, conversationsIn } from "../conversations/conversations.js";
 import type { Work } from "../conversations/work.js";
-import { texts } from "./columns/binary-parameters.js";
-import { columnText, originalText } from "./columns/column-text.js";
-import { withSettings } from "./connection/local-settings.js";
-import type { Server, Session } from "./connection/server.js";
+import { texts } from "../../postgres/binary-parameters.js";
+import { columnText, originalText } from "../../postgres/column-text.js";
+import { withSettings } from "../../postgres/local-settings.js";
+import type { Server, Session } from "../../postgres/server.js";
 import { conversationsSetting } from "./row-level-security.js";
 
 /** Scopes are filters of any length, which only an index of their hashes takes. */

@@ -1,6 +1,6 @@
 import { StoreError } from "../../core/errors.js";
 import { storeAddress } from "./address.js";
-import { Server, type Session } from "./connection/server.js";
+import { Server, type Session } from "../../postgres/server.js";
 import { distributeTables, requireCitus } from "./distribution.js";
 import { type PostgresStoreOptions, postgresStoreOptions, type ResolvedPostgresOptions } from "./options.js";
 import { isCurrent, type MetaName, readMeta, upgrade, writeMeta } from "./schema.js";

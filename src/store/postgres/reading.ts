@@ -3,11 +3,11 @@ import type { DocumentWrite, Found, StoreCounts, StoredDocumentInfo } from "../.
 import type { Anchor, Chunk, Document, Hit, Metadata, Revision } from "../../core/types.js";
 import { storedPlace } from "../../text/blocks/places.js";
 import { checksumOf } from "../database/checksums.js";
-import { bigints, texts } from "./columns/binary-parameters.js";
-import { columnText, originalText } from "./columns/column-text.js";
+import { bigints, texts } from "../../postgres/binary-parameters.js";
+import { columnText, originalText } from "../../postgres/column-text.js";
 import { filterSql, Parameters } from "./filters/filter-sql.js";
-import type { Session } from "./connection/server.js";
-import { type ChunkColumns, type DocumentColumns, documentId, pieceLength } from "./columns/stored-document.js";
+import type { Session } from "../../postgres/server.js";
+import { type ChunkColumns, type DocumentColumns, documentId, pieceLength } from "./stored-document.js";
 
 type ChunkRow = Omit<ChunkColumns, "vector">;
 

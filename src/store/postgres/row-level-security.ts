@@ -1,9 +1,9 @@
 import { OptionsError } from "../../core/errors.js";
 import type { Filter } from "../../core/filter.js";
 import { type Expression, expressionOf } from "../database/filters.js";
-import { columnText } from "./columns/column-text.js";
-import { literal, type Settings } from "./connection/local-settings.js";
-import type { Session } from "./connection/server.js";
+import { columnText } from "../../postgres/column-text.js";
+import { literal, type Settings } from "../../postgres/local-settings.js";
+import type { Session } from "../../postgres/server.js";
 import { everyFactSql, factsQuery, type SecuredFields } from "./filters/facts.js";
 import { type FilterField, valueFields } from "./filters/filter-fields.js";
 

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { StoreError } from "../../core/errors.js";
 import { checksumOf } from "../database/checksums.js";
-import { documentIdSql } from "./columns/stored-document.js";
-import type { Session } from "./connection/server.js";
+import { documentIdSql } from "./stored-document.js";
+import type { Session } from "../../postgres/server.js";
 import { distributeTable } from "./distribution.js";
 import { conversationSchema } from "./postgres-conversations.js";
 import { hasPolicies, secureTables } from "./row-level-security.js";

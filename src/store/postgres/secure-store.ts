@@ -2,7 +2,7 @@ import { StoreError } from "../../core/errors.js";
 import { checkFilter, type Filter } from "../../core/filter.js";
 import { optionsOf, resolve } from "../../core/options.js";
 import { storeAddress } from "./address.js";
-import type { Server } from "./connection/server.js";
+import type { Server } from "../../postgres/server.js";
 import type { SecuredFields } from "./filters/facts.js";
 import { schemaName } from "./options.js";
 import { existingServer } from "./prepared-server.js";

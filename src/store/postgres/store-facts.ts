@@ -1,6 +1,6 @@
 import type { CallOptions, StoreSettings, StoreWrite } from "../../core/ports.js";
-import type { Settings } from "./connection/local-settings.js";
-import type { Session } from "./connection/server.js";
+import type { Settings } from "../../postgres/local-settings.js";
+import type { Session } from "../../postgres/server.js";
 import type { StoreConnection } from "./connection/store-connection.js";
 import type { SecuredFields } from "./filters/facts.js";
 import { createEmbeddings, type MetaName, type Precision, readMeta, writeMeta } from "./schema.js";

@@ -3,7 +3,7 @@ import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { madeDocument, withVectors } from "../../../src/conformance/made-documents.js";
 import type { PostgresStoreOptions } from "../../../src/store/postgres/options.js";
-import { Server } from "../../../src/store/postgres/connection/server.js";
+import { Server } from "../../../src/postgres/server.js";
 import { createGraph } from "../../../src/store/postgres/schema.js";
 import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
 import { noPostgres, type PostgresServer, startPostgres } from "../../support/postgres-server.js";

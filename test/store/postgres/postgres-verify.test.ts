@@ -1,6 +1,6 @@
 // In test:all alone: it needs database servers, for 75 s.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { documentId } from "../../../src/store/postgres/columns/stored-document.js";
+import { documentId } from "../../../src/store/postgres/stored-document.js";
 import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
 import type { PostgresStoreOptions } from "../../../src/store/postgres/options.js";
 import { query, startCitus } from "../../support/citus-cluster.js";

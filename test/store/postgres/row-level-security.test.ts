@@ -6,7 +6,7 @@ import type { Searchable } from "../../../src/core/ports.js";
 import { ingest } from "../../../src/knowledge-base/ingest.js";
 import { planIngest } from "../../../src/knowledge-base/plan.js";
 import { enqueue } from "../../../src/knowledge-base/workers/enqueue.js";
-import { literal } from "../../../src/store/postgres/connection/local-settings.js";
+import { literal } from "../../../src/postgres/local-settings.js";
 import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
 import type { PostgresStoreOptions } from "../../../src/store/postgres/options.js";
 import { scopeFacts } from "../../../src/store/postgres/row-level-security.js";

@@ -5,7 +5,7 @@ import { seededRandom } from "../../../src/core/random.js";
 import type { Store } from "../../../src/core/ports.js";
 import { normalised } from "../../../src/store/database/vectors.js";
 import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
-import type { Server } from "../../../src/store/postgres/connection/server.js";
+import type { Server } from "../../../src/postgres/server.js";
 import { postgresStoreOptions } from "../../../src/store/postgres/options.js";
 import { searchOnce, searchSql, type SearchStatement } from "../../../src/store/postgres/searching/statement.js";
 import { termCounts } from "../../../src/text/words/terms.js";

@@ -4,14 +4,14 @@ import { checksumOf } from "../../database/checksums.js";
 import { decodeVector } from "../../database/columns.js";
 import { checkVector, normalised } from "../../database/vectors.js";
 import { findAltered, problemsOf } from "../../conversations/checking.js";
-import { bigints } from "../columns/binary-parameters.js";
-import { originalText } from "../columns/column-text.js";
+import { bigints } from "../../../postgres/binary-parameters.js";
+import { originalText } from "../../../postgres/column-text.js";
 import { filterFields } from "../filters/filter-fields.js";
 import { workOn } from "../postgres-conversations.js";
 import { chunkOf, documentOf } from "../reading.js";
 import { hasEmbeddings, type Precision } from "../schema.js";
 import { searchOnce } from "../searching/statement.js";
-import type { Session } from "../connection/server.js";
+import type { Session } from "../../../postgres/server.js";
 import { storedVectors } from "../writing/writing.js";
 import {
   type ChunkColumns,
@@ -20,7 +20,7 @@ import {
   documentId,
   type DocumentId,
   wordsOf,
-} from "../columns/stored-document.js";
+} from "../stored-document.js";
 
 /** Problems that a check found, and the rows that a repair must mend. */
 export interface Findings {

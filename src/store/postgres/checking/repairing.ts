@@ -1,14 +1,14 @@
 import { checksumOf } from "../../database/checksums.js";
 import { repairAltered } from "../../conversations/checking.js";
-import { bigints, texts } from "../columns/binary-parameters.js";
-import { originalText } from "../columns/column-text.js";
+import { bigints, texts } from "../../../postgres/binary-parameters.js";
+import { originalText } from "../../../postgres/column-text.js";
 import { alteredNotes, type Findings, orphans } from "./checking.js";
 import { workOn } from "../postgres-conversations.js";
 import { readDocumentWithChunks } from "../reading.js";
 import { distributeTable } from "../distribution.js";
 import { hasEmbeddings } from "../schema.js";
-import type { Session } from "../connection/server.js";
-import { type DocumentId, prepareDocument } from "../columns/stored-document.js";
+import type { Session } from "../../../postgres/server.js";
+import { type DocumentId, prepareDocument } from "../stored-document.js";
 import type { SecuredFields } from "../filters/facts.js";
 import { type ChunkKey, deleteDocuments, removeChunks, storedVectors, writeDocuments } from "../writing/writing.js";
 

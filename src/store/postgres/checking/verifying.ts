@@ -2,8 +2,8 @@ import type { CallOptions, Verification } from "../../../core/ports.js";
 import { checkTables, measureRecall } from "./checking.js";
 import { type Repair, repairTables } from "./repairing.js";
 import type { Precision } from "../schema.js";
-import { type Settings, withSettings } from "../connection/local-settings.js";
-import type { Server, Session } from "../connection/server.js";
+import { type Settings, withSettings } from "../../../postgres/local-settings.js";
+import type { Server, Session } from "../../../postgres/server.js";
 
 export interface ServerChecks extends Repair {
   readonly sample: number;

@@ -1,5 +1,5 @@
 import type { Document, Json } from "../../../core/types.js";
-import { columnText } from "../columns/column-text.js";
+import { columnText } from "../../../postgres/column-text.js";
 
 /** One value of a document that filters test, as a row of `fields` holds it. */
 export interface FilterField {

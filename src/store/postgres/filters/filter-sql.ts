@@ -1,6 +1,6 @@
 import type { Condition, Filter, Scalar } from "../../../core/filter.js";
 import { type Expression, expressionOf } from "../../database/filters.js";
-import { columnText } from "../columns/column-text.js";
+import { columnText } from "../../../postgres/column-text.js";
 import { momentOf } from "./filter-fields.js";
 
 /** Values of a statement, in order. Nothing that a caller wrote becomes SQL: `add` returns the `$1` that stands for a value. */

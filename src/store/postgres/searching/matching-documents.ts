@@ -1,6 +1,6 @@
 import type { Filter } from "../../../core/filter.js";
 import { filterSql, Parameters } from "../filters/filter-sql.js";
-import type { Session } from "../connection/server.js";
+import type { Session } from "../../../postgres/server.js";
 
 /**
  * Up to this many chunks of matching documents are all compared; beyond, the graph or the ranking is walked and each chunk

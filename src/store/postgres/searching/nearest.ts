@@ -1,4 +1,4 @@
-import { oneVector } from "../columns/binary-parameters.js";
+import { oneVector } from "../../../postgres/binary-parameters.js";
 import { filterSql, type Parameters } from "../filters/filter-sql.js";
 import type { Precision } from "../schema.js";
 import { type MatchingDocuments, matchingSql } from "./matching-documents.js";

@@ -1,6 +1,6 @@
 import type { Filter } from "../../../core/filter.js";
 import { isStem, type NearStems, nearestStems } from "../../../text/words/similar-words.js";
-import type { Session } from "../connection/server.js";
+import type { Session } from "../../../postgres/server.js";
 import { filterSql, Parameters } from "../filters/filter-sql.js";
 
 export interface SimilarStemsSearch {

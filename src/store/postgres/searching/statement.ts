@@ -1,4 +1,4 @@
-import type { Session } from "../connection/server.js";
+import type { Session } from "../../../postgres/server.js";
 import { Parameters } from "../filters/filter-sql.js";
 import type { MatchingDocuments } from "./matching-documents.js";
 import { mostRelevantSql, type LexicalSearch } from "./most-relevant.js";

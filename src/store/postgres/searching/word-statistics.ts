@@ -1,4 +1,4 @@
-import type { Session } from "../connection/server.js";
+import type { Session } from "../../../postgres/server.js";
 
 /** How often words occur in a collection. */
 export interface WordStatistics {

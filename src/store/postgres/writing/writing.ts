@@ -3,11 +3,11 @@ import type { WrittenDocument } from "../../../core/ports.js";
 import { checksumOf } from "../../database/checksums.js";
 import { decodeVector, encodeVector } from "../../database/columns.js";
 import { normalised } from "../../database/vectors.js";
-import { bigints, byteStrings, doubles, integers, texts, vectors } from "../columns/binary-parameters.js";
-import { columnText, originalText } from "../columns/column-text.js";
+import { bigints, byteStrings, doubles, integers, texts, vectors } from "../../../postgres/binary-parameters.js";
+import { columnText, originalText } from "../../../postgres/column-text.js";
 import { filterFields } from "../filters/filter-fields.js";
-import type { Session } from "../connection/server.js";
-import { type ChunkColumns, documentId, type DocumentId, type PreparedDocument } from "../columns/stored-document.js";
+import type { Session } from "../../../postgres/server.js";
+import { type ChunkColumns, documentId, type DocumentId, type PreparedDocument } from "../stored-document.js";
 
 /**
  * Keeps vectors by key. The first vector of a text stays.

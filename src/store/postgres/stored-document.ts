@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
-import type { DocumentWrite } from "../../../core/ports.js";
-import type { Chunk, Document } from "../../../core/types.js";
-import { documentFingerprint, vectorKey } from "../../../text/chunking/chunk-identity.js";
-import { namingTerms } from "../../../text/words/page-names.js";
-import { terms } from "../../../text/words/terms.js";
-import { checksumOf } from "../../database/checksums.js";
-import { chunkPlaces } from "../../../text/blocks/places.js";
-import { factsOf, type SecuredFields } from "../filters/facts.js";
-import { columnText } from "./column-text.js";
+import type { DocumentWrite } from "../../core/ports.js";
+import type { Chunk, Document } from "../../core/types.js";
+import { documentFingerprint, vectorKey } from "../../text/chunking/chunk-identity.js";
+import { namingTerms } from "../../text/words/page-names.js";
+import { terms } from "../../text/words/terms.js";
+import { checksumOf } from "../database/checksums.js";
+import { chunkPlaces } from "../../text/blocks/places.js";
+import { factsOf, type SecuredFields } from "./filters/facts.js";
+import { columnText } from "../../postgres/column-text.js";
+import { safeInteger } from "../../postgres/server.js";
 
 /** UTF-16 code units of a piece of a text; the last may have fewer. Reading a chunk reads one or two pieces. */
 export const pieceLength = 4096;
@@ -29,11 +30,6 @@ export function documentId(uri: string): DocumentId {
 /** The id of a document with this uri, in SQL. */
 export const documentIdSql = (uri: string) =>
   `('x' || left(encode(sha256(convert_to(${uri}, 'UTF8')), 'hex'), 16))::bit(64)::bigint`;
-
-/** An integer of 64 bits as a number, if one holds it. */
-export function safeInteger(value: bigint): number | bigint {
-  return Number.isSafeInteger(Number(value)) ? Number(value) : value;
-}
 
 /** A document as the columns of `documents` hold it, without id and checksum. */
 export interface DocumentColumns {

@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import { missingPeer } from "../../../core/errors.js";
-import type { CallOptions } from "../../../core/ports.js";
-import { unlessAborted } from "../../../core/stream.js";
-import { safeInteger } from "../columns/stored-document.js";
+import { missingPeer } from "../core/errors.js";
+import type { CallOptions } from "../core/ports.js";
+import { unlessAborted } from "../core/stream.js";
 import { asStoreError, isOverfull, isTransient, isUnreachable, pastDeadline, retryDelayMs } from "./failures.js";
 import { faultyNodes } from "./faulty-nodes.js";
 
@@ -34,6 +33,11 @@ export interface ServerOptions {
 }
 
 export type Work<Result> = (session: Session) => Promise<Result>;
+
+/** An integer of 64 bits as a number, if one holds it. */
+export function safeInteger(value: bigint): number | bigint {
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+}
 
 /** Object id of `bigint`. */
 const int8 = 20;

@@ -1,4 +1,4 @@
-import { StoreError, type StoreErrorCode } from "../../../core/errors.js";
+import { StoreError, type StoreErrorCode } from "../core/errors.js";
 
 // Codes: https://www.postgresql.org/docs/15/errcodes-appendix.html
 

@@ -1,6 +1,6 @@
 import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { type CodeSplittingNameFunction, defineConfig, type Plugin } from "rolldown";
+import { type CodeSplittingNameFunction, defineConfig, type Plugin, type RolldownOptions } from "rolldown";
 
 type ChunkingContext = Parameters<CodeSplittingNameFunction>[1];
 
@@ -54,7 +54,7 @@ function chunkOf(id: string, context: ChunkingContext): string | null {
 }
 
 /** The command line as it is shipped: what `tsc` made, in few files, since opening them is most of what a command takes. */
-export default defineConfig({
+const command: RolldownOptions = {
   input: {
     citewell: join(dist, "cli/main.js"),
     ...Object.fromEntries(workers.map((file) => [basename(file), `${file}.js`])),
@@ -73,7 +73,18 @@ export default defineConfig({
     // A quarter less to read and to parse at each start. Names stay, so that --debug shows where an error came from.
     minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
   },
-});
+};
+
+/** The chat page as browsers get it: one script, and parts that are loaded when they are needed. */
+const page: RolldownOptions = {
+  input: join(dist, "server/page/browser/main.js"),
+  platform: "browser",
+  plugins: [licences(), styles()],
+  output: { dir: join(dist, "server/page/assets"), cleanDir: true, entryFileNames: "[name].js", minify: true },
+};
+
+/** In the order of building: the command takes the page along. */
+export default defineConfig([page, command]);
 
 function licences(): Plugin {
   return {
@@ -90,14 +101,29 @@ function licences(): Plugin {
   };
 }
 
+/** Joins the style sheets, whose order is that of their names, and adds the icon. */
+function styles(): Plugin {
+  return {
+    name: "styles",
+    generateBundle() {
+      const folder = resolve("src/server/page/browser/static");
+      const read = (name: string) => readFileSync(join(folder, name), "utf8");
+      const sheets = readdirSync(folder).filter((name) => name.endsWith(".css"));
+      const source = sheets
+        .toSorted()
+        .map(read)
+        .join("")
+        .replaceAll(/\/\*[\s\S]*?\*\//g, "");
+      this.emitFile({ type: "asset", fileName: "style.css", source });
+      this.emitFile({ type: "asset", fileName: "icon.svg", source: read("icon.svg") });
+    },
+  };
+}
+
 /** Copies the chat page, which the server looks for beside its own code. */
 function chatPage(): Plugin {
   return {
     name: "chat-page",
-    writeBundle: () =>
-      cpSync(join(dist, "server/page/browser"), join(dist, "bin/browser"), {
-        recursive: true,
-        filter: (path) => !path.endsWith(".map"),
-      }),
+    writeBundle: () => cpSync(join(dist, "server/page/assets"), join(dist, "bin/assets"), { recursive: true }),
   };
 }

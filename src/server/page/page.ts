@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { createRequire } from "node:module";
 import { readdir, readFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -30,23 +29,11 @@ export interface ChatPage {
   readonly file: (path: string, acceptEncoding?: string) => Promise<PageFile | undefined>;
 }
 
-/** Import names of the modules that the browser takes from other packages. */
-const modules = [
-  "preact",
-  "preact/hooks",
-  "preact/jsx-runtime",
-  "@preact/signals",
-  "@preact/signals-core",
-  "marked",
-  "dompurify",
-  "eventsource-parser",
-];
-
 const types: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
-  ".mjs": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
+  ".txt": "text/plain; charset=utf-8",
 };
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -56,19 +43,16 @@ const zip = promisify(gzip);
 
 /** @throws CitewellError of code `page` when the page was not built. */
 export async function openPage(): Promise<ChatPage> {
-  const files = new Map([...(await ownFiles()), ...(await moduleFiles())]);
-  const hash = createHash("sha256");
+  const files = await builtFiles();
+  const hash = createHash("sha256").update(policy);
   for (const [path, body] of files) hash.update(`${path}\0${body.length}\0`).update(body);
   const version = hash.digest("hex").slice(0, 16);
-  const importMap = JSON.stringify({
-    imports: Object.fromEntries(modules.map((name) => [name, `./page/${version}/${modulePath(name)}`])),
-  });
-  const served = new Map([...files].map(([path, body]) => [`${version}/${path}`, body]));
-  served.set("", Buffer.from(htmlOf(version, [...files.keys()], importMap)));
+  const served = new Map(files.map(([path, body]) => [`${version}/${path}`, body]));
+  served.set("", Buffer.from(htmlOf(version)));
   const compressed = new Map<string, Promise<PageFile>>();
   return {
     version,
-    policy: policyFor(importMap),
+    policy,
     file: async (path, acceptEncoding = "") => {
       const body = served.get(path);
       if (!body) return undefined;
@@ -85,11 +69,10 @@ export async function openPage(): Promise<ChatPage> {
   };
 }
 
-/** Reads the files that this package has compiled for the browser, and its style sheets. */
-async function ownFiles(): Promise<[string, Bytes][]> {
-  const folder = new URL("browser/", import.meta.url);
-  const listed = await readdir(folder, { recursive: true }).catch(() => []);
-  const names = listed.map((name) => name.replaceAll("\\", "/")).filter((name) => extname(name) in types);
+/** Reads the script, its parts, the style sheet and the icon, as they were bundled. */
+async function builtFiles(): Promise<[string, Bytes][]> {
+  const folder = new URL("assets/", import.meta.url);
+  const names = await readdir(folder).catch((): string[] => []);
   if (!names.includes("main.js")) {
     throw new CitewellError(
       "page",
@@ -101,27 +84,8 @@ async function ownFiles(): Promise<[string, Bytes][]> {
   );
 }
 
-async function moduleFiles(): Promise<[string, Bytes][]> {
-  const fromSignals = createRequire(import.meta.resolve("@preact/signals"));
-  return Promise.all(
-    modules.map(async (name): Promise<[string, Bytes]> => {
-      // Only signals depends on its core, and require finds the CommonJS file, which has the module beside it.
-      const path =
-        name === "@preact/signals-core"
-          ? fromSignals.resolve(name).replace(/\.js$/, ".mjs")
-          : fileURLToPath(import.meta.resolve(name));
-      return [modulePath(name), await readFile(path)];
-    }),
-  );
-}
-
-function modulePath(name: string): string {
-  return `modules/${name.replace("@", "")}.js`;
-}
-
-function htmlOf(version: string, paths: readonly string[], importMap: string): string {
-  const addressOf = (path: string) => `page/${version}/${path}`;
-  const scripts = paths.filter((path) => path.endsWith(".js"));
+function htmlOf(version: string): string {
+  const folder = `page/${version}`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -129,14 +93,9 @@ function htmlOf(version: string, paths: readonly string[], importMap: string): s
 <meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content">
 <meta name="color-scheme" content="light dark">
 <title>Citewell</title>
-<link rel="icon" href="${addressOf("static/icon.svg")}" type="image/svg+xml">
-${paths
-  .filter((path) => path.endsWith(".css"))
-  .map((path) => `<link rel="stylesheet" href="${addressOf(path)}">`)
-  .join("\n")}
-<script type="importmap">${importMap}</script>
-${scripts.map((path) => `<link rel="modulepreload" href="${addressOf(path)}">`).join("\n")}
-<script type="module" src="${addressOf("main.js")}"></script>
+<link rel="icon" href="${folder}/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${folder}/style.css">
+<script type="module" src="${folder}/main.js"></script>
 </head>
 <body>
 <div id="app"></div>
@@ -147,21 +106,18 @@ ${scripts.map((path) => `<link rel="modulepreload" href="${addressOf(path)}">`).
 }
 
 /** The page runs its own scripts alone, and turns text into HTML only through its sanitiser. */
-function policyFor(importMap: string): string {
-  const hash = createHash("sha256").update(importMap).digest("base64");
-  return [
-    "default-src 'none'",
-    `script-src 'self' 'sha256-${hash}'`,
-    "style-src 'self'",
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types dompurify",
-  ].join("; ");
-}
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types dompurify",
+].join("; ");
 
 function accepts(header: string, encoding: string): boolean {
   return header.split(",").some((part) => {

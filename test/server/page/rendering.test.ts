@@ -3,6 +3,7 @@ import { piecesOf } from "../../../src/server/page/browser/text/excerpt.js";
 import { applyEvent, beginAnswer, keptAnswer, resumedAnswer } from "../../../src/server/page/browser/state/answer.js";
 import { isChromiumMissing, tabs } from "../../support/chromium.js";
 import { served } from "../../support/served.js";
+import { bundled } from "./bundled.js";
 
 const markdown = `# Title
 
@@ -43,11 +44,11 @@ describe.skipIf(isChromiumMissing)("Markdown that arrives piece by piece", () =>
 
   test("looks at every step as if it had been drawn at once", async () => {
     const { url } = await served([]);
-    const { page } = await open(url);
+    const { page } = await open(`${url}/api`);
+    await page.evaluate(await bundled("text/markdown.js", "markdown"));
     const numbers = [1, 2, 1, 3, 1, 1, 2];
     const different = await page.evaluate(`(async () => {
-      const main = document.querySelector("script[type=module]").src;
-      const { render, nothingRendered } = await import(new URL("text/markdown.js", main));
+      const { render, nothingRendered } = window.markdown;
       const text = ${JSON.stringify(markdown)};
       const marks = ${JSON.stringify(numbers)}.map((number, index) => ({ number, label: "mark " + index, isSupported: index % 2 === 0 }));
       const htmlOf = ({ blocks }) => blocks.map(({ html }) => String(html)).join("\\n");
@@ -75,10 +76,10 @@ describe.skipIf(isChromiumMissing)("Markdown that arrives piece by piece", () =>
 
   test("is read again only from its last block on", async () => {
     const { url } = await served([]);
-    const { page } = await open(url);
+    const { page } = await open(`${url}/api`);
+    await page.evaluate(await bundled("text/markdown.js", "markdown"));
     const reused = await page.evaluate(`(async () => {
-      const main = document.querySelector("script[type=module]").src;
-      const { render, nothingRendered } = await import(new URL("text/markdown.js", main));
+      const { render, nothingRendered } = window.markdown;
       const text = "A paragraph of some words.\\n\\n".repeat(200);
       const before = render(text, [], "Copy", nothingRendered);
       const after = render(text + "More.", [], "Copy", before);

@@ -1,7 +1,7 @@
 import type { RetrieveCall, Searchable } from "../../core/ports.js";
 import type { Hit } from "../../core/types.js";
 import { fileName } from "../../text/words/page-names.js";
-import { maxSlips, slipsBetween } from "../../text/words/similar-words.js";
+import { isStem, maxSlips, slipsBetween } from "../../text/words/similar-words.js";
 import { plainWords, typedWords } from "../../text/words/spelling.js";
 import { terms } from "../../text/words/terms.js";
 
@@ -12,8 +12,8 @@ type Words = Pick<Searchable, "lexical" | "hits" | "similarWords">;
 type Call = Omit<RetrieveCall, "count">;
 
 /**
- * A short question with the words that its store does not have as the store spells them, the last one completed; `undefined` when it has
- * all, or none that is near. The store gives stems, and passages that have one show how it is spelt, so that a filter hides spellings as
+ * A short question with the words that its store does not have as the store spells them, the last one completed and two words that were
+ * typed as one taken apart; `undefined` when it has all, or none that is near. The store gives stems, and passages that have one show how it is spelt, so that a filter hides spellings as
  * it hides passages. A word that one of the hits has is known, and costs nothing.
  */
 export async function correctedQuestion(
@@ -33,12 +33,32 @@ export async function correctedQuestion(
     if (await isKnown(word)) continue;
     const others = terms(`${question.slice(0, start)} ${question.slice(start + word.length)}`);
     const look = (unfinished: boolean) => spelling({ word, others, unfinished }, store, call);
-    const meant = (isLast && (await look(true))) || (await look(false));
+    const meant = (isLast && (await look(true))) || (await look(false)) || (await twoWords(word, store, call));
     if (!meant) continue;
     corrected += question.slice(end, start) + meant;
     end = start + word.length;
   }
   return end === 0 ? undefined : corrected + question.slice(end);
+}
+
+/** Shortest part of a word that is read as two, in letters. */
+const minPart = 3;
+
+/** The two words that passages have side by side where the typed one has no space, such as "max connections" for `maxconnections`. */
+async function twoWords(word: string, { lexical, hits }: Words, call: Call): Promise<string | undefined> {
+  if (!isStem(word)) return undefined;
+  const cuts = Array.from({ length: Math.max(0, word.length - 2 * minPart + 1) }, (_, at) => minPart + at);
+  const counted = await Promise.all(
+    cuts.map(async (cut) => {
+      const pair = `${word.slice(0, cut)} ${word.slice(cut)}`;
+      const found = await lexical.retrieve({ text: pair, phrases: [pair] }, { ...call, count: passagesPerStem });
+      const read =
+        found.length === 0 ? [] : await hits(found, call.filter === undefined ? {} : { filter: call.filter });
+      const adjacent = new RegExp(`(?<!\\p{L})${pair.replace(" ", "[\\s_-]+")}(?!\\p{L})`, "iu");
+      return { pair, passages: read.filter(({ chunk }) => adjacent.test(`${chunk.context} ${chunk.text}`)).length };
+    }),
+  );
+  return counted.filter(({ passages }) => passages > 0).toSorted((a, b) => b.passages - a.passages)[0]?.pair;
 }
 
 interface Unknown {

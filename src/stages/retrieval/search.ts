@@ -67,8 +67,8 @@ export interface SearchOptions<Fields extends object = Metadata> {
   readonly fusion?: Fusion;
   /**
    * Whether a word of a short question that the store does not have is replaced in the search by a word of the store: one that two
-   * slips of a typist at most turn into it, and for the last word one that it begins; `Retrieved.searchedFor` then says so. Not
-   * in a search by vector alone, nor with a store without `similarWords`. Default: true.
+   * slips of a typist at most turn into it, for the last word one that it begins, or two words that stand side by side and were
+   * typed as one; `Retrieved.searchedFor` then says so. Not in a search by vector alone, nor with a store without `similarWords`. Default: true.
    */
   readonly correct?: boolean;
   /** Restricts the search to matching documents; a question's own `filter` has to match too. Default: all documents. */
@@ -128,7 +128,7 @@ type Searched<Space extends string, Fields extends object> = Pick<
  * such a heading.
  *
  * A word of a short question that the store does not have is corrected to a word of the store that it is a slip or two away from, or
- * that it begins if it is the last; see `correct`.
+ * that it begins if it is the last, or taken apart into two that stand side by side; see `correct`.
  *
  * When the question has `phrases` or `not`, each side drops the chunks that do not meet them before they are fused.
  * The check reads the stored text: it is exact, and saves keeping word positions, which would double the index. The dense

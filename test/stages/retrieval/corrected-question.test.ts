@@ -39,6 +39,8 @@ describe("a word that the store does not have", () => {
     ["samples ret", "samples retention", "retention"],
     ["propaga", "propagator", "propagators"],
     ["connec", "connection", "pools"],
+    ["connectionstays", "connection stays", "pools"],
+    ["thirtydays retention", "thirty days retention", "retention"],
   ])("%s is searched for as the store spells it, by words and by both", async (typed, searchedFor, uri) => {
     const kb = await withPages();
     for (const mode of ["lexical", "hybrid"] as const) {
@@ -73,6 +75,7 @@ test.each([
   "v1.2.4",
   "tenent1",
   "zzzzzzzz",
+  "openthem",
   "wages",
   '"propogators"',
   'headers "propogators"',

@@ -47,10 +47,10 @@ const minPart = 3;
 /** The two words that passages have side by side where the typed one has no space, such as "max connections" for `maxconnections`. */
 async function twoWords(word: string, { lexical, hits }: Words, call: Call): Promise<string | undefined> {
   if (!isStem(word)) return undefined;
-  const cuts = Array.from({ length: Math.max(0, word.length - 2 * minPart + 1) }, (_, at) => minPart + at);
+  const pairs: string[] = [];
+  for (let cut = minPart; cut <= word.length - minPart; cut++) pairs.push(`${word.slice(0, cut)} ${word.slice(cut)}`);
   const counted = await Promise.all(
-    cuts.map(async (cut) => {
-      const pair = `${word.slice(0, cut)} ${word.slice(cut)}`;
+    pairs.map(async (pair) => {
       const found = await lexical.retrieve({ text: pair, phrases: [pair] }, { ...call, count: passagesPerStem });
       const read =
         found.length === 0 ? [] : await hits(found, call.filter === undefined ? {} : { filter: call.filter });

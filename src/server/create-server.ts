@@ -8,6 +8,12 @@ import { Connections } from "../network/connections.js";
 import { createHandler } from "./create-handler.js";
 import { isGuardedBy, isOwnMachine, loopbackNames, type ServerOptions, serverOptions } from "./options.js";
 
+/**
+ * Connections that the system holds until they are accepted; it may hold fewer. With Node's default of 511, a crowd that comes in one
+ * moment is turned away, and clients try again after seconds.
+ */
+const maxPendingConnections = 4096;
+
 /** A running server. */
 export interface Server {
   /** Address of the page, without a slash at its end; the API is below it. */
@@ -48,7 +54,7 @@ export async function createServer<Fields extends object>(
   const server = createNodeServer((request, response) => void handler.node(request, response));
   const connections = new Connections(server, log);
   try {
-    await once(server.listen(port, host), "listening");
+    await once(server.listen(port, host, maxPendingConnections), "listening");
   } catch (error) {
     await handler.close();
     throw new OptionsError("options", `Cannot listen at ${host}:${port}: ${systemMessage(error as Error)}`, {

@@ -142,6 +142,7 @@ export function excerptOf(
     end,
     text: text.slice(from, to),
     from,
+    fromLine: text.slice(0, from).split("\n").length,
     length: text.length,
     pages: pages.filter(({ start: index }) => index >= from && index < to),
   };

@@ -203,6 +203,7 @@ export const WireExcerpt = z
     mediaType: z.string().optional(),
     text: z.string().describe("The document's text from `from`"),
     from: z.int().describe("Offset of the first code unit of `text` in the document"),
+    fromLine: z.int().describe("Number of the line of the document's text that `text` begins in, from 1"),
     length: z.int().describe("Length of the whole document, in UTF-16 code units"),
     pages: z
       .array(z.object({ page: z.int(), start: z.int() }))

@@ -15,7 +15,7 @@ export interface Place {
 }
 
 /** Characters shown on either side of the place at first. */
-const firstAround = 2000;
+const firstAround = 12_000;
 
 export type Source = ReturnType<typeof createSource>;
 

@@ -154,33 +154,61 @@ function withMarks(marks: readonly Mark[], markAt: (number: number) => number): 
   };
 }
 
-/** Shows markup as text and images as links. */
+/** Shows markup as text, images as links, and code with a button that copies it. */
 function withoutMarkup(copyLabel: string): MarkedExtension {
   return {
     renderer: {
+      ...plainRenderer,
       html: ({ text }) => escaped(text),
-      // The question is the heading above an answer, so those within begin one level below.
-      heading({ tokens, depth }) {
-        const level = Math.min(depth + 2, 6);
-        return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>`;
-      },
-      link({ href, tokens }) {
-        return link(href, this.parser.parseInline(tokens));
-      },
-      image: ({ href, text }) => link(href, escaped(text || href)),
-      checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
       code: ({ text }) =>
         `<div class="code"><button type="button" class="copy-code">${escaped(copyLabel)}</button><pre tabindex="0"><code>${escaped(text)}</code></pre></div>`,
-      table({ header, rows }) {
-        const cell = (name: string) => (tableCell: Tokens.TableCell) =>
-          `<${name}${tableCell.align ? ` align="${tableCell.align}"` : ""}>${this.parser.parseInline(tableCell.tokens)}</${name}>`;
-        const row = (cells: readonly Tokens.TableCell[], name: string) => `<tr>${cells.map(cell(name)).join("")}</tr>`;
-        const body = rows.map((currentRow) => row(currentRow, "td")).join("");
-        return `<div class="table" tabindex="0"><table><thead>${row(header, "th")}</thead><tbody>${body}</tbody></table></div>`;
-      },
     },
   };
 }
+
+/**
+ * Markdown of a document as it looks; its HTML is left to the sanitiser.
+ *
+ * @param documentOf address of the document that a link leads to, which opens beside the answers
+ */
+export function withoutScripts(documentOf: (href: string) => string | undefined): MarkedExtension {
+  return {
+    renderer: {
+      ...plainRenderer,
+      // The sanitiser drops these, too, but the browser's policy would report them before.
+      html: ({ text }) => text.replace(/\s(?:style|on\w+)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)/gi, ""),
+      link({ href, tokens }) {
+        const html = this.parser.parseInline(tokens);
+        const uri = documentOf(href);
+        if (uri === undefined) return link(href, html);
+        return /^https?:/i.test(uri)
+          ? link(uri, html)
+          : `<button type="button" data-document="${escaped(uri)}">${html}</button>`;
+      },
+      code: ({ text }) => `<pre tabindex="0"><code>${escaped(text)}</code></pre>`,
+    },
+  };
+}
+
+const plainRenderer: NonNullable<MarkedExtension["renderer"]> = {
+  // A question or the title of a document is the heading above, so those within begin one level below.
+  heading({ tokens, depth }) {
+    const level = Math.min(depth + 2, 6);
+    return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>`;
+  },
+  link({ href, tokens }) {
+    return link(href, this.parser.parseInline(tokens));
+  },
+  image: ({ href, text }) => link(href, escaped(text || href)),
+  checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
+  table({ header, rows }) {
+    const cell = (name: string) => (tableCell: Tokens.TableCell) =>
+      `<${name}${tableCell.align ? ` align="${tableCell.align}"` : ""}>${this.parser.parseInline(tableCell.tokens)}</${name}>`;
+    const row = (cells: readonly Tokens.TableCell[], name: string) => `<tr>${cells.map(cell(name)).join("")}</tr>`;
+    const body = rows.map((currentRow) => row(currentRow, "td")).join("");
+    return `<div class="table" tabindex="0"><table><thead>${row(header, "th")}</thead><tbody>${body}</tbody></table></div>`;
+  },
+};
 
 /** A link that leaves the page where it is. Other schemes than the web's and mail are shown as text. */
 function link(href: string, html: string): string {
@@ -188,6 +216,6 @@ function link(href: string, html: string): string {
   return `<a href="${escaped(href)}" title="${escaped(href)}" target="_blank" rel="noopener noreferrer">${html}</a>`;
 }
 
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

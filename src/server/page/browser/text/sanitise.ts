@@ -1,6 +1,16 @@
 import DOMPurify, { type Config } from "dompurify";
 
-const plainAttributes = ["start", "align", "type", "tabindex", "target", "rel", "aria-label", "data-citation"];
+const plainAttributes = [
+  "start",
+  "align",
+  "type",
+  "tabindex",
+  "target",
+  "rel",
+  "aria-label",
+  "data-citation",
+  "data-document",
+];
 
 const config = {
   ALLOWED_TAGS:
@@ -16,6 +26,19 @@ const config = {
   RETURN_TRUSTED_TYPE: true,
 } satisfies Config;
 
+/** Elements that documents have besides those of an answer. */
+const documentTags = "b i s ins sub sup kbd details summary dl dt dd caption".split(" ");
+/** A document sets no classes, which are the page's own. */
+const documentAttributes = ["start", "align", "tabindex", "data-document"];
+const documentConfig = {
+  ...config,
+  ALLOWED_TAGS: [...config.ALLOWED_TAGS, ...documentTags],
+  ALLOWED_ATTR: ["href", "title", ...documentAttributes],
+  ADD_URI_SAFE_ATTR: documentAttributes,
+  RETURN_TRUSTED_TYPE: false,
+  RETURN_DOM_FRAGMENT: true,
+} satisfies Config;
+
 /**
  * HTML that cannot run anything, load anything or leave the page by itself. Whatever was written into it, only these
  * elements and attributes are left of it.
@@ -23,4 +46,14 @@ const config = {
 export function sanitise(html: string): string {
   // Preact hands the trusted object on to innerHTML as it is, though its types know only strings.
   return DOMPurify.sanitize(html, config) as unknown as string;
+}
+
+/** The same of a document, whose own HTML is kept as far as it looks like something. Its links leave the page where it is. */
+export function sanitisedFragment(html: string): DocumentFragment {
+  const fragment = DOMPurify.sanitize(html, documentConfig);
+  for (const link of fragment.querySelectorAll("a")) {
+    link.target = "_blank";
+    link.rel = "noopener noreferrer";
+  }
+  return fragment;
 }

@@ -110,6 +110,7 @@ export const chinese: Words = {
   nearExplained: "原文的说法已高亮显示。回答中引用为：",
   struckOutTitle: "原文中已删去",
   struckOutExplained: "文档中有这句话，但在高亮处已被划掉：",
+  properties: "属性",
   restOfSentence: "这句话的其余部分",
   showBefore: "显示更多上文",
   showAfter: "显示更多下文",

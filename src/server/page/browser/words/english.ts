@@ -124,6 +124,7 @@ export const english = {
   nearExplained: "The document's own words are highlighted. The answer quotes them as:",
   struckOutTitle: "Struck out in the document",
   struckOutExplained: "The document holds these words, but has struck them out where they are highlighted:",
+  properties: "Properties",
   restOfSentence: "The rest of the sentence",
   showBefore: "Show more above",
   showAfter: "Show more below",

@@ -30,7 +30,7 @@ export function AnswerText({ answer, question }: { readonly answer: Answer; read
     if (button?.className === "copy-code") act(copyText(button.nextElementSibling!.textContent));
   };
   return (
-    <div ref={element} class={isRunning(answer) ? "answer writing" : "answer"} onClick={onClick}>
+    <div ref={element} class={isRunning(answer) ? "answer markdown writing" : "answer markdown"} onClick={onClick}>
       {rendered.blocks.map(({ raw, html }, index) =>
         raw.trim() === "" ? null : <div key={index} class="block" dangerouslySetInnerHTML={{ __html: html }} />,
       )}

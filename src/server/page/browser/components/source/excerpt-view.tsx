@@ -1,7 +1,8 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { WireExcerpt } from "../../../../api/wire.js";
 import { usePage } from "../../state/page.js";
 import type { Place } from "../../state/source.js";
+import { type DrawnSource, drawRow, drawSource } from "../../text/draw-source.js";
 import { piecesOf } from "../../text/excerpt.js";
 
 export interface ExcerptViewProps {
@@ -11,14 +12,22 @@ export interface ExcerptViewProps {
   readonly sentence?: Pick<Place, "start" | "end"> | undefined;
 }
 
-/** A part of a document with the place highlighted, which can be widened in both directions. */
+/**
+ * A part of a document with the place highlighted, which can be widened in both directions: Markdown and rows of tables as
+ * they look, and the text itself of everything else, or where the place is not found in the rendering.
+ */
 export function ExcerptView({ excerpt, place, sentence }: ExcerptViewProps) {
   const { act, preferences, source } = usePage();
   const words = preferences.words.value;
-  const highlighted = useRef<HTMLElement>(null);
-  useEffect(() => highlighted.current?.scrollIntoView({ block: "center" }), [place.uri, place.start, place.end]);
-  const pieces = piecesOf(excerpt, place, sentence);
-  const first = pieces.find(({ kind }) => kind === "highlight");
+  const { end, start } = place;
+  const drawn = useMemo(() => {
+    const highlight = { start, end };
+    if (/#row=\d+$/.test(excerpt.uri)) return drawRow({ excerpt, highlight });
+    if (excerpt.mediaType !== "text/markdown") return undefined;
+    const { pageBreak, properties, restOfSentence } = words;
+    return drawSource({ excerpt, highlight, sentence: sentence ?? highlight, pageBreak, properties, restOfSentence });
+  }, [excerpt, start, end, sentence, words]);
+  const isCode = excerpt.mediaType?.startsWith("text/x-") ?? false;
   const isCutBefore = excerpt.from > 0;
   const isCutAfter = excerpt.from + excerpt.text.length < excerpt.length;
   return (
@@ -28,37 +37,78 @@ export function ExcerptView({ excerpt, place, sentence }: ExcerptViewProps) {
           {words.showBefore}
         </button>
       )}
-      <div class="excerpt">
-        {isCutBefore && "…"}
-        {pieces.map((piece) => {
-          if (piece.kind === "page") {
-            return (
-              <span key={`page ${piece.at}`} class="page-break">
-                {words.pageBreak(piece.page)}
-              </span>
-            );
-          }
-          if (piece.kind === "text") return <span key={piece.at}>{piece.text}</span>;
-          if (piece.kind === "sentence") {
-            return (
-              <span key={piece.at} class="rest-of-sentence" title={words.restOfSentence}>
-                {piece.text}
-              </span>
-            );
-          }
-          return (
-            <mark key={piece.at} ref={piece === first ? highlighted : null}>
-              {piece.text}
-            </mark>
-          );
-        })}
-        {isCutAfter && "…"}
-      </div>
+      {drawn ? (
+        <Rendering drawn={drawn} />
+      ) : isCode ? (
+        <div class="code-lines">
+          <pre aria-hidden="true">{lineNumbers(excerpt)}</pre>
+          <Text excerpt={excerpt} place={place} sentence={sentence} />
+        </div>
+      ) : (
+        <Text excerpt={excerpt} place={place} sentence={sentence} />
+      )}
       {isCutAfter && (
         <button type="button" class="plain wide" onClick={() => act(source.widen())}>
           {words.showAfter}
         </button>
       )}
     </>
+  );
+}
+
+function lineNumbers({ fromLine, text }: WireExcerpt): string {
+  const count = text.replace(/\n$/, "").split("\n").length;
+  return Array.from({ length: count }, (_, index) => fromLine + index).join("\n");
+}
+
+/** A document as it looks. Links to other documents open them here. */
+function Rendering({ drawn: { marks, nodes } }: { readonly drawn: DrawnSource }) {
+  const { act, source } = usePage();
+  const element = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    element.current!.replaceChildren(...nodes);
+    marks[0]?.scrollIntoView({ block: "center" });
+  }, [nodes]);
+  const open = ({ target }: Event) => {
+    const uri = (target as Element).closest("button")?.dataset["document"];
+    if (uri !== undefined) act(source.open({ uri, start: 0, end: 0 }));
+  };
+  return <div ref={element} class="excerpt markdown" onClick={open} />;
+}
+
+/** The text of a document, with breaks between its pages. */
+function Text({ excerpt, place, sentence }: ExcerptViewProps) {
+  const words = usePage().preferences.words.value;
+  const highlighted = useRef<HTMLElement>(null);
+  useEffect(() => highlighted.current?.scrollIntoView({ block: "center" }), [place.uri, place.start, place.end]);
+  const pieces = piecesOf(excerpt, place, sentence);
+  const first = pieces.find(({ kind }) => kind === "highlight");
+  return (
+    <div class="excerpt">
+      {excerpt.from > 0 && "…"}
+      {pieces.map((piece) => {
+        if (piece.kind === "page") {
+          return (
+            <span key={`page ${piece.at}`} class="page-break">
+              {words.pageBreak(piece.page)}
+            </span>
+          );
+        }
+        if (piece.kind === "text") return <span key={piece.at}>{piece.text}</span>;
+        if (piece.kind === "sentence") {
+          return (
+            <span key={piece.at} class="rest-of-sentence" title={words.restOfSentence}>
+              {piece.text}
+            </span>
+          );
+        }
+        return (
+          <mark key={piece.at} ref={piece === first ? highlighted : null}>
+            {piece.text}
+          </mark>
+        );
+      })}
+      {excerpt.from + excerpt.text.length < excerpt.length && "…"}
+    </div>
   );
 }

@@ -33,6 +33,7 @@ const alone = "proofs/suite";
 /** Programs that take long or judge rather than compare, by their folders. */
 const programs = [
   ...[
+    "articles",
     "fuzz-local",
     "killed-workers",
     "large-store",

@@ -134,6 +134,11 @@ export function lineOf(node: HtmlNode | undefined): string {
   return node ? textOf(node).replace(/\s+/gu, " ").trim() : "";
 }
 
+/** The title of a page, in one line, or `""`. That of a drawing is not the page's. */
+export function pageTitle(page: HtmlElement): string {
+  return lineOf(named(page, "title", "svg").find(({ name }) => name === "title"));
+}
+
 /** Counts the line of an offset. Offsets come in order, so the count goes on from the last. */
 function lineCounter(source: string): (offset: number) => number {
   let position = 0;

@@ -18,12 +18,24 @@ export interface FileToLoad {
 export interface LoadedText extends Pick<Document, "text" | "title" | "metadata" | "mediaType" | "anchors"> {
   /** Parts that could not be read as they were meant, although the text could. */
   readonly warnings?: readonly string[];
+  /** Text of the file that is not in `text` on purpose, by kind. */
+  readonly leftOut?: readonly LeftOut[];
   /** Inner files, such as the attachments of a mail, each a document of its own. */
   readonly inner?: readonly InnerFile[];
   /** Numbers of its pages, from 1, that hold no text of their own: blank, or pictures of a text. */
   readonly pagesWithoutText?: readonly number[];
   /** Its tables, each row of which is a document of its own; the text is empty. */
   readonly rows?: readonly LoadedTable[];
+}
+
+/** Text of one kind that was left out of a document, such as the captions of an article. */
+export interface LeftOut {
+  /** Its kind, in the plural: `captions`. */
+  readonly what: string;
+  /** Number of places that it was left out at. */
+  readonly count: number;
+  /** Beginning of the first, up to 120 characters. */
+  readonly example: string;
 }
 
 /** The rows of one table of a file. */
@@ -61,7 +73,7 @@ export type Loader = (
 
 /** The result of reading a file, or one row of it. */
 export type FileOutcome =
-  | { readonly document: Document; readonly warnings: readonly string[] }
+  | { readonly document: Document; readonly warnings: readonly string[]; readonly leftOut?: readonly LeftOut[] }
   /** `isRecalled`: the error is that of an earlier run, and the file has not changed. */
   | { readonly error: LoadError; readonly isRecalled?: boolean }
   /** An inner file that no loader knows, or that holds no useful text. */

@@ -49,7 +49,13 @@ async function* contents(
     yield* format.rows({ uri, chunks: Readable.from([bytes]) }, forRows);
     return;
   }
-  const { warnings: remarks = [], inner = [], rows, ...loaded } = await worker.load(format, file, options);
+  const {
+    warnings: remarks = [],
+    leftOut = [],
+    inner = [],
+    rows,
+    ...loaded
+  } = await worker.load(format, file, options);
   if (rows) {
     for (const { name, lines } of rows) {
       const within = name === undefined ? uri : `${uri}#${encodedPath(name)}`;
@@ -58,7 +64,7 @@ async function* contents(
     return;
   }
   const warnings = remarks.map((remark) => `${uri}: ${remark}`);
-  yield { document: { uri, source, ...loaded, title: loaded.title ?? titleOfName(path) }, warnings };
+  yield { document: { uri, source, ...loaded, title: loaded.title ?? titleOfName(path) }, warnings, leftOut };
   for (const row of inner) yield* forRows.readInner(row);
 }
 

@@ -113,11 +113,15 @@ async function readWhole(
       return [];
     }
     report({ type: "reading", uri, isOver: false });
-    const { warnings: remarks = [], ...loaded } = await worker.load(format, { path, uri, bytes }, options);
+    const {
+      warnings: remarks = [],
+      leftOut = [],
+      ...loaded
+    } = await worker.load(format, { path, uri, bytes }, options);
     const document = { uri, source, ...loaded, title: loaded.title ?? titleOfName(path) };
     const warnings = remarks.map((remark) => `${uri}: ${remark}`);
     if (state) files!.noteRead(state, { warnings });
-    return [{ document, warnings }];
+    return [{ document, warnings, leftOut }];
   } catch (thrown) {
     signal.throwIfAborted();
     const error = asLoadError(uri, thrown);

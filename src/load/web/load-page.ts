@@ -78,11 +78,15 @@ export async function* loadPage(address: string, visit: Visit): AsyncGenerator<F
       for await (const outcome of outcomes) yield withMetadata(outcome, metadata);
       return;
     }
-    const { warnings = [], ...loaded } = await worker.load(format, file, { timeoutMs: options.timeoutMs, signal });
+    const {
+      warnings = [],
+      leftOut = [],
+      ...loaded
+    } = await worker.load(format, file, { timeoutMs: options.timeoutMs, signal });
     const title = loaded.title ?? (path.replace(/\.\w+$/, "") || url.host);
     const version = revision && { ...revision, ...(digest !== undefined && { metadataDigest: digest }) };
     const document = { uri: address, source, ...loaded, title, ...(version && { revision: version }) };
-    yield withMetadata({ document, warnings: warnings.map((warning) => `${address}: ${warning}`) }, metadata);
+    yield withMetadata({ document, warnings: warnings.map((warning) => `${address}: ${warning}`), leftOut }, metadata);
   } catch (thrown) {
     signal.throwIfAborted();
     yield { error: asLoadError(address, thrown) };

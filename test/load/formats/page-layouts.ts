@@ -181,7 +181,7 @@ ${page.teasers(3)}</div>${page.footer()}`),
   "an article with captions, a live ticker and a list of sources": (page) =>
     page.page(`<header class="site-header">${page.menu()}</header><div role="main"><article>
 <header><h1>${page.said(page.words(8))}</h1><p class="standfirst">${page.said(page.paragraph(1))}</p></header>
-<figure><img src="a.jpg" alt="${page.said(page.words(4))}"><figcaption>${page.said(page.paragraph(1))}</figcaption></figure>
+<figure><img src="a.jpg" alt="${page.around(page.words(4))}"><figcaption>${page.around(page.paragraph(1))}</figcaption></figure>
 ${page.paragraphs(7)}
 <section class="sources"><h2>${page.said("Sources")}</h2><ul><li>${page.said(page.paragraph(1))}</li><li>${page.said(page.paragraph(1))}</li></ul></section>
 </article><div class="most-read"><h2>${page.around("Most read")}</h2>${page.links(10, 8)}</div></div>${page.footer()}`),

@@ -1,6 +1,8 @@
 import { createRequire } from "node:module";
+import { mayBeArticle } from "./page-kind.js";
+import { withoutSiteParts, type NoteLeftOut } from "./site-parts.js";
 import { sizeOf } from "./size.js";
-import { find, isText, named, type HtmlElement, type HtmlNode } from "../element-tree.js";
+import { find, isText, pageTitle, type HtmlElement, type HtmlNode } from "../element-tree.js";
 
 /** Parts with less text hold too few sentences to tell an article from what surrounds it. */
 const minCharacters = 500;
@@ -15,16 +17,14 @@ const minArticleShare = 0.25;
 const maxLinkShare = 0.5;
 
 /**
- * The article on a page, as Readability of Firefox finds it among comments, teasers and advertisements. Its title, code,
- * tables and lists, of which Readability is not sure, are kept.
+ * The article on a page, as Readability of Firefox finds it among comments, teasers and advertisements. Its code, tables and
+ * lists, of which Readability is not sure, are kept; captions, bylines and the like, which it keeps, are left out.
  *
  * @param content the page without navigation and hidden parts
  * @returns `undefined` when the page is short, very long, or not an article
  */
-export function articleIn(content: HtmlElement, page: HtmlElement): HtmlElement | undefined {
-  const type = named(page, "meta").find(({ attributes }) => attributes["property"] === "og:type");
-  if (!/^(?:article|website)?$/i.test(type?.attributes["content"]?.trim() ?? "")) return undefined;
-  if (sizeOf(content).text < minCharacters) return undefined;
+export function articleIn(content: HtmlElement, page: HtmlElement, note: NoteLeftOut): HtmlElement | undefined {
+  if (sizeOf(content).text < minCharacters || !mayBeArticle(page, content)) return undefined;
   const { markup, nodes, depths } = numbered(content);
   if (depths > maxDepths) return undefined;
   const { Readability, JSDOMParser } = readability();
@@ -39,7 +39,8 @@ export function articleIn(content: HtmlElement, page: HtmlElement): HtmlElement 
     title: find(content, ({ name }) => name === "h1")[0],
     isUnlikely: (names) => unlikelyCandidates.test(names) || negative.test(names),
   });
-  return proseIn(article) >= minArticleShare * proseIn(content) ? article : undefined;
+  if (proseIn(article) < minArticleShare * proseIn(content)) return undefined;
+  return withoutSiteParts(article, pageTitle(page), note);
 }
 
 /** Characters outside of links. */

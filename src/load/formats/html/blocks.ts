@@ -41,7 +41,8 @@ export function blocksOf(nodes: readonly HtmlNode[], depth = 0): Block[] {
 
 const indenting: ReadonlySet<string> = new Set(["ul", "ol", "dl", "blockquote"]);
 
-function holdsBlocks(element: HtmlElement): boolean {
+/** Whether an element has lines of its own, or holds one that has. */
+export function holdsBlocks(element: HtmlElement): boolean {
   return blockNames.has(element.name) || element.children.some((child) => !isText(child) && holdsBlocks(child));
 }
 

@@ -1,6 +1,7 @@
 import { articleIn } from "./article.js";
+import type { NoteLeftOut } from "./site-parts.js";
 import { sizeOf, sizesIn, type Sizes } from "./size.js";
-import { find, isText, named, type HtmlElement, type HtmlNode } from "../element-tree.js";
+import { find, isText, lineOf, named, type HtmlElement, type HtmlNode } from "../element-tree.js";
 
 /** Elements that never hold content: code and styles of the page, drawings, and lists to choose from. */
 const invisible: ReadonlySet<string> = new Set(
@@ -25,11 +26,54 @@ const maxFurnitureShare = 0.5;
 /** The `<main>` parts, or a lone `<article>`, are the content if they have at least this share of the page's text. */
 const minMainShare = 0.2;
 
+/** An `<article>` with this many times the text of the next is what the page is about. */
+const minLead = 5;
+
 /** Main content of a page, without navigation, controls and hidden parts. */
-export function mainContent(page: HtmlElement): HtmlElement {
+export function mainContent(page: HtmlElement, note: NoteLeftOut): HtmlElement {
   const [body = page] = named(page, "body");
   const content = contentByNames(withoutParts(body, isHidden));
-  return articleIn(content, page) ?? content;
+  return articleIn(content, page, note) ?? withoutEdgeMenus(content);
+}
+
+/** Links that a menu has at least. */
+const minMenuLinks = 3;
+/** Characters of an entry of a menu, at most on average. */
+const maxEntryCharacters = 30;
+
+/**
+ * The content without lists of nothing but short links above its first heading or paragraph and below its last one, unless
+ * a heading stands right before them. A page that is mostly such lists is an index, and stays whole.
+ */
+function withoutEdgeMenus(content: HtmlElement): HtmlElement {
+  const sizes = sizesIn(content);
+  const order: HtmlElement[] = [];
+  const walk = (element: HtmlElement) => {
+    for (const child of element.children) {
+      if (isText(child) || child.name === "main" || child.name === "article") continue;
+      if (/^(?:h[1-6]|p|pre|dl|table|ul|ol)$/.test(child.name)) order.push(child);
+      if (child.name !== "ul" && child.name !== "ol") walk(child);
+    }
+  };
+  walk(content);
+  const isMenuList = (element: HtmlElement | undefined) => {
+    if (element?.name !== "ul" && element?.name !== "ol") return false;
+    const { text, inLinks } = sizes.get(element)!;
+    const links = named(element, "a").length;
+    return links >= minMenuLinks && inLinks === text && text <= maxEntryCharacters * links;
+  };
+  const isRights = (element: HtmlElement) => element.name === "p" && /^(?:©|copyright\b)/i.test(lineOf(element));
+  const start = order.findIndex((element) => !isMenuList(element));
+  const end = order.findLastIndex((element) => !isMenuList(element) && !isRights(element));
+  const isHeading = (element: HtmlElement | undefined) => /^h[1-6]$/.test(element?.name ?? "");
+  const menus =
+    start < 0
+      ? []
+      : [...order.slice(0, start), ...(isHeading(order[end]) ? [] : order.slice(end + 1).filter(isMenuList))];
+  const share = menus.reduce((sum, menu) => sum + sizes.get(menu)!.text, 0) / Math.max(1, sizes.get(content)!.text);
+  return menus.length > 0 && share < maxFurnitureShare
+    ? withoutParts(content, (element) => menus.includes(element))
+    : content;
 }
 
 /** A chapter of a book: all that is visible in it but navigation. The words of a drawing are content, too. */
@@ -56,10 +100,17 @@ function contentByNames(body: HtmlElement): HtmlElement {
   const mains = find(body, ({ name, attributes }) => name === "main" || attributes["role"] === "main").map((element) =>
     readable(element, { ...onPage, inSection: true, inContent: true }),
   );
-  const articles = named(all, "article");
-  const candidates = [{ ...body, children: mains }, ...(articles.length === 1 ? articles : [])];
+  const article = mainArticle(named(all, "article"));
+  const candidates = [...(mains.length > 1 ? article : []), { ...body, children: mains }, ...article];
   const minText = Math.max(1, minMainShare * sizeOf(all).text);
   return candidates.find((candidate) => sizeOf(candidate).text >= minText) ?? all;
+}
+
+/** The only `<article>`, or the one beside which the others are teasers. */
+function mainArticle(articles: readonly HtmlElement[]): readonly HtmlElement[] {
+  const [largest, second] = articles.toSorted((one, other) => sizeOf(other).text - sizeOf(one).text);
+  const isFarAhead = largest && (!second || sizeOf(largest).text >= minLead * sizeOf(second).text);
+  return isFarAhead ? [largest] : [];
 }
 
 interface Position {

@@ -4,7 +4,9 @@ import type { FileToLoad, LoadedText } from "../loader.js";
 import { blocksOf, joined } from "./blocks.js";
 import { chapterContent, mainContent } from "./content.js";
 import type { Line } from "./inline.js";
-import { lineOf, named, parseHtml, type HtmlElement, type HtmlNode } from "../element-tree.js";
+import type { NoteLeftOut } from "./site-parts.js";
+import { LeftOutParts } from "../left-out.js";
+import { named, pageTitle, parseHtml, type HtmlElement, type HtmlNode } from "../element-tree.js";
 
 /**
  * Reads a page's main content as Markdown: headings, lists, tables and code keep their shape, menus and scripts are left
@@ -19,13 +21,16 @@ export function loadChapter(file: FileToLoad): LoadedText {
   return loadPart(file, chapterContent);
 }
 
-function loadPart(file: FileToLoad, contentOf: (page: HtmlElement) => HtmlElement): LoadedText {
+function loadPart(file: FileToLoad, contentOf: (page: HtmlElement, note: NoteLeftOut) => HtmlElement): LoadedText {
   const bytes = withoutNuls(file.bytes);
   const { text: source, warning } = decodeText({ ...file, bytes }, file.charset ?? declaredCharset(bytes));
   const page = parseHtml(source);
   const metadata = metadataOf(page);
+  const leftOut = new LeftOutParts();
+  const { children } = contentOf(page, (part, text) => leftOut.note(part, text));
   return {
-    ...markdownWithLines(contentOf(page).children, titleOf(page)),
+    ...markdownWithLines(children, pageTitle(page) || undefined),
+    ...leftOut.noted,
     ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata) }),
     ...(warning !== undefined && { warnings: [warning] }),
   };
@@ -68,12 +73,6 @@ export function declaredCharset(bytes: Uint8Array): string | undefined {
   const start = latin1Start(bytes).replace(/<!--.*?-->/gs, "");
   const label = /<meta[^>]+?charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(start)?.[1]?.toLowerCase();
   return label === undefined ? declaredInXml(start) : readableByteByByte(label);
-}
-
-function titleOf(page: HtmlElement): string | undefined {
-  // The title of a drawing is not the page's.
-  const [title] = named(page, "title", "svg").filter(({ name }) => name === "title");
-  return lineOf(title) || undefined;
 }
 
 const metaNames = ["description", "author", "keywords"];

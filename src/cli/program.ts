@@ -117,9 +117,7 @@ The store remembers how documents are cut: later runs cut them in the same way, 
     .option("--accept-failures", "switch even if some documents failed, and leave them out")
     .takesBudget()
     .takesChunking()
-    .takesStore(
-      "folder of the store (CITEWELL_STORE; default: ./.citewell); one in a database is copied to a folder first",
-    )
+    .takesStore()
     .examples(`
   $ citewell migrate --embedding-model BAAI/bge-m3
   $ citewell migrate --chunk-tokens 256

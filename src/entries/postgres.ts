@@ -10,6 +10,7 @@ export { work } from "../knowledge-base/workers/work.js";
 export type { WorkOptions, WorkReport } from "../knowledge-base/workers/work.js";
 export { distributeStore } from "../store/postgres/distribute-store.js";
 export type { DistributeStoreOptions } from "../store/postgres/distribute-store.js";
+export { migratePostgresBack } from "../store/postgres/migration.js";
 export { restrictRole } from "../store/postgres/secure-store.js";
 export type { RestrictRoleOptions } from "../store/postgres/secure-store.js";
 export { openPostgresStore } from "../store/postgres/open-postgres-store.js";

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { observerOption, optionsOf, resolve } from "../core/options.js";
 import { runOptions } from "../core/pipeline.js";
+import { isDatabaseAddress } from "../store/store-address.js";
 import { connectModels } from "./connect-models.js";
 import { ingest } from "./ingest.js";
 import type { IngestReport } from "./ingest/ledger.js";
@@ -31,15 +32,15 @@ export interface MigrationReport extends IngestReport {
 }
 
 /**
- * Rebuilds the store at `options.path`, with another embedding model or other chunks, from the documents it holds:
- * their files are not needed. The old store keeps serving meanwhile and refuses changes. The two change places in one
- * step when every document is in the new one; the old one stays, for `migrateBack`. If stopped, call it again: it
+ * Rebuilds the store at `options.path`, a folder or a database, with another embedding model or other chunks, from the documents it holds:
+ * their files are not needed. The old store keeps serving meanwhile and refuses changes; in a database they wait. The two change places in one
+ * step when every document is in the new one; the old one stays, for `migrateBack` or `migratePostgresBack`. If stopped, call it again: it
  * resumes. Documents are cut as before unless `options.chunk` says otherwise. Chunks whose text and model stay are not
  * embedded again. A store keeps the vectors of texts that are gone, so that their return costs nothing; a migration
  * leaves them behind, also one to the same model.
  *
  * @param options how the knowledge base is to be opened from then on.
- * @throws OptionsError for bad options and for a store in a database, StoreError `missing` or `locked`.
+ * @throws OptionsError for bad options, StoreError `missing` or `locked`.
  * @example
  * ```ts
  * import { createTransport, migrateKnowledgeBase } from "citewell";
@@ -57,7 +58,9 @@ export async function migrateKnowledgeBase(
     knowledgeBaseOptions.omit({ store: true }),
     options,
   );
-  const { beginMigration } = await import("../store/migration.js");
+  const { beginMigration } = isDatabaseAddress(path)
+    ? await import("../store/postgres/migration.js")
+    : await import("../store/migration.js");
   const models = await connectModels(given);
   try {
     const { embedder } = models;

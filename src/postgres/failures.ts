@@ -28,9 +28,14 @@ export function isOverfull(error: unknown): boolean {
   return codeOf(error).startsWith("53");
 }
 
-/** Whether the server refused a statement that it cannot carry out as it is written. */
-export function isUnsupported(error: unknown): boolean {
-  return codeOf(error instanceof StoreError ? error.cause : error) === "0A000";
+/** Whether the server refused a statement that was made for other tables: those of one server, or of another model. */
+export function isOutdated(error: unknown): boolean {
+  return /^(0A000|42703)$/.test(codeOf(error instanceof StoreError ? error.cause : error));
+}
+
+/** Whether others held what a statement needs for longer than it waits, or each other's. */
+export function isBusy(error: unknown): boolean {
+  return /^(55P03|40P01)$/.test(codeOf(error));
 }
 
 /** Milliseconds before repetition `attempt`, from 1. Random, so that conflicting transactions drift apart. */

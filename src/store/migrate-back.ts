@@ -32,14 +32,11 @@ export function migrateBack(path: string): void {
   }
 }
 
-/** @throws OptionsError for a database, whose store is rebuilt on the way through a folder. */
+/** @throws OptionsError for a database. */
 export function migratedFolder(path: string): string {
   if (!isDatabaseAddress(path)) return storeFolder(path);
-  const message =
-    "a store in a database is not migrated in its place. Copy it to a folder, migrate that, and copy it to a new database: " +
-    "citewell copy postgres://… ./moving, citewell migrate --store ./moving --embedding-model …, citewell copy ./moving " +
-    "postgres://…. The documents are not read again, and the old store serves until you name the new one";
-  throw new OptionsError("options", message, { call: "migrate", option: "path" });
+  const message = "a store in a database is switched back by migratePostgresBack() of citewell/postgres";
+  throw new OptionsError("options", message, { call: "migrateBack", option: "path" });
 }
 
 /** Takes the write lock of the current store. @internal */

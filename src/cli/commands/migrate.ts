@@ -1,5 +1,6 @@
 import { migrateKnowledgeBase, type MigrationReport } from "../../knowledge-base/migrate.js";
 import { migrateBack } from "../../store/migrate-back.js";
+import { isDatabaseAddress } from "../../store/store-address.js";
 import {
   configuredTransport,
   embeddingModelOf,
@@ -30,7 +31,10 @@ export async function migrateCommand(io: CommandIo, flags: MigrateFlags): Promis
   const settings = readSettings(io, flags);
   const path = storePath(io, settings);
   if (flags.back) {
-    migrateBack(path);
+    if (isDatabaseAddress(path)) {
+      const { migratePostgresBack } = await import("../../store/postgres/migration.js");
+      await migratePostgresBack(path);
+    } else migrateBack(path);
     print(io, flags, { back: true }, switchedBack);
     return exitCodes.done;
   }

@@ -23,7 +23,7 @@ import { verifyServer } from "./checking/verifying.js";
 import { columnText } from "../../postgres/column-text.js";
 import type { Server, Session } from "../../postgres/server.js";
 import { type Settings, withSettings } from "../../postgres/local-settings.js";
-import type { Reader, StoreConnection } from "./connection/store-connection.js";
+import type { Reader, StoreConnection } from "../../postgres/store-connection.js";
 import type { ResolvedPostgresOptions } from "./options.js";
 import { postgresConversations } from "./postgres-conversations.js";
 import { readCounts, readDocumentWithChunks, readNotes } from "./reading.js";
@@ -173,8 +173,7 @@ export class PostgresStore<const Space extends string> implements Store<Space>, 
     if (dropUnusedVectors && !repair) {
       throw new OptionsError("options", "verify: dropUnusedVectors changes the store, so it needs repair: true");
     }
-    const { dimension, precision, isDistributed, nodeSettings, secured } = this.#facts;
-    const checks = { sample, repair, dropUnusedVectors, precision, dimension, isDistributed, nodeSettings, secured };
+    const checks = { sample, repair, dropUnusedVectors, facts: this.#facts };
     const call = { deadlineMs: Infinity, ...(signal && { signal }) };
     if (await this.#connection.read(isRestricted, call)) {
       throw notTheOwner("verify: what is to be checked", this.location);

@@ -141,6 +141,8 @@ export type MetaName =
   | "dimension"
   | "precision"
   | "token-margin"
+  /** Column of `embeddings` that has the vectors; after a migration to another model another one. */
+  | "column"
   | "settings"
   /** Number of shards of each table on a cluster; none on a single server. */
   | "distributed"
@@ -210,6 +212,9 @@ export async function lockSchema(session: Session, schema: string): Promise<void
   await session.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`citewell schema ${schema}`]);
 }
 
+/** Column of the vectors that searches compare, in a store that was not migrated to another model. */
+export const firstColumn = "embedding";
+
 /** Longest vectors that an HNSW index of pgvector takes: https://github.com/pgvector/pgvector#hnsw */
 export const maxIndexedDimension = { vector: 2000, halfvec: 4000 } as const;
 export type Precision = keyof typeof maxIndexedDimension;
@@ -246,7 +251,7 @@ export async function createGraph(
   schema: string,
   precision: Precision,
   dimension: number,
-  { m, efConstruction }: { readonly m: number; readonly efConstruction: number },
+  { m, efConstruction, column }: { readonly m: number; readonly efConstruction: number; readonly column: string },
 ): Promise<void> {
   await lockSchema(session, schema);
   // Where it does not fit into memory, vectors are linked one by one. Parallel workers would need the memory to be shared, of
@@ -260,6 +265,6 @@ export async function createGraph(
   );
   await session.query(
     `CREATE INDEX IF NOT EXISTS embeddings_graph ON embeddings
-     USING hnsw (embedding ${precision}_ip_ops) WITH (m = ${m}, ef_construction = ${efConstruction})`,
+     USING hnsw (${column} ${precision}_ip_ops) WITH (m = ${m}, ef_construction = ${efConstruction})`,
   );
 }

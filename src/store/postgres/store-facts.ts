@@ -1,9 +1,10 @@
 import type { CallOptions, StoreSettings, StoreWrite } from "../../core/ports.js";
 import type { Settings } from "../../postgres/local-settings.js";
 import type { Session } from "../../postgres/server.js";
-import type { StoreConnection } from "./connection/store-connection.js";
+import type { StoreConnection } from "../../postgres/store-connection.js";
 import type { SecuredFields } from "./filters/facts.js";
-import { createEmbeddings, type MetaName, type Precision, readMeta, writeMeta } from "./schema.js";
+import { checkSpace } from "../database/schema.js";
+import { createEmbeddings, firstColumn, type MetaName, type Precision, readMeta, writeMeta } from "./schema.js";
 
 export interface StoreFactsParts {
   readonly connection: StoreConnection;
@@ -47,6 +48,11 @@ export class StoreFacts {
     return stored ?? this.#parts.precision ?? "vector";
   }
 
+  /** Column of the vectors that searches compare. */
+  get column(): string {
+    return this.#meta.get("column") ?? firstColumn;
+  }
+
   /** Whether the tables are spread over the nodes of a cluster. */
   get isDistributed(): boolean {
     return this.#meta.has("distributed");
@@ -62,10 +68,16 @@ export class StoreFacts {
     return this.isDistributed ? this.#parts.nodeSettings : {};
   }
 
-  /** Reads the facts again: another process may have written. */
+  /**
+   * Reads the facts again: another process may have written.
+   *
+   * @throws StoreError `space` after a migration to another model.
+   */
   async refresh(call?: CallOptions): Promise<void> {
-    const { connection, schema } = this.#parts;
-    this.#meta = (await connection.read((session) => readMeta(session, schema), call))!;
+    const { connection, schema, space } = this.#parts;
+    const meta = (await connection.read((session) => readMeta(session, schema), call))!;
+    checkSpace(meta.get("space"), space, connection.server.location);
+    this.#meta = meta;
   }
 
   /** Makes the table that needs to know the length of vectors. */

@@ -128,7 +128,7 @@ describe.skipIf(noPostgres)("the graph of a store on PostgreSQL", () => {
     const limits = { maxConnections: 1, deadlineMs: 60_000 };
     const small = await Server.open({ url: server.url(), schema: "memory", settings: allowed, ...limits });
     const memory = await small.transaction(async (session) => {
-      await createGraph(session, "memory", "vector", dimension, { m: 16, efConstruction: 100 });
+      await createGraph(session, "memory", "vector", dimension, { m: 16, efConstruction: 100, column: "embedding" });
       return session.query("SELECT current_setting('maintenance_work_mem') AS memory");
     });
     // 1,000 vectors of 64 bytes, each with 1,280 for its links.

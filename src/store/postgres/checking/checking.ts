@@ -9,7 +9,8 @@ import { originalText } from "../../../postgres/column-text.js";
 import { filterFields } from "../filters/filter-fields.js";
 import { workOn } from "../postgres-conversations.js";
 import { chunkOf, documentOf } from "../reading.js";
-import { hasEmbeddings, type Precision } from "../schema.js";
+import { hasEmbeddings } from "../schema.js";
+import type { StoreFacts } from "../store-facts.js";
 import { searchOnce } from "../searching/statement.js";
 import type { Session } from "../../../postgres/server.js";
 import { storedVectors } from "../writing/writing.js";
@@ -40,7 +41,7 @@ const rowsPerRead = 64;
 /** Reads all tables of a store and compares them with their checksums and with each other, in the session's transaction. */
 export async function checkTables(
   session: Session,
-  dimension: number | undefined,
+  { dimension, column }: Pick<StoreFacts, "dimension" | "column">,
   signal: AbortSignal | undefined,
 ): Promise<Findings> {
   const findings: Findings = { problems: [], broken: new Set(), misindexed: new Set(), vectors: new Set() };
@@ -48,7 +49,7 @@ export async function checkTables(
   await session.query("SET LOCAL statement_timeout = 0");
   await checkFacts(session, found);
   await checkVectors(session, dimension, findings.vectors, found, signal);
-  await checkDocuments(session, findings, found, signal);
+  await checkDocuments(session, column, findings, found, signal);
   await checkOrphans(session, found);
   findings.problems.push(...problemsOf(await workOn(session, findAltered())));
   return findings;
@@ -144,6 +145,7 @@ interface WholeChunk extends ChunkRow {
 
 async function checkDocuments(
   session: Session,
+  column: string,
   findings: Findings,
   found: Find,
   signal: AbortSignal | undefined,
@@ -162,7 +164,7 @@ async function checkDocuments(
     const chunks = !areEmbedded
       ? []
       : await session.query<ChunkRow>(
-          `SELECT c.*, e.embedding::real[] AS embedding, e.id AS embedded FROM chunks c
+          `SELECT c.*, e.${column}::real[] AS embedding, e.id AS embedded FROM chunks c
            LEFT JOIN embeddings e ON e.label = c.label AND e.document = c.document WHERE c.document = ANY($1::bigint[])`,
           [ids],
         );
@@ -288,15 +290,15 @@ async function checkOrphans(session: Session, found: Find): Promise<void> {
 export async function measureRecall(
   session: Session,
   sample: number,
-  precision: Precision,
+  { precision, column }: Pick<StoreFacts, "precision" | "column">,
 ): Promise<number | undefined> {
   const questions = await session.query<{ embedding: readonly number[] }>(
-    "SELECT embedding::real[] AS embedding FROM embeddings ORDER BY hashint8(document), label LIMIT $1",
+    `SELECT ${column}::real[] AS embedding FROM embeddings ORDER BY hashint8(document), label LIMIT $1`,
     [sample],
   );
   let [hits, expected] = [0, 0];
   for (const { embedding } of questions) {
-    const dense = { vector: Float32Array.from(embedding), count: 10, precision };
+    const dense = { vector: Float32Array.from(embedding), count: 10, precision, column };
     const exact = (await searchOnce(session, { dense: { ...dense, exact: true } })).dense;
     const found = new Set((await searchOnce(session, { dense })).dense.map(({ id }) => id));
     expected += exact.length;

@@ -9,18 +9,26 @@ import { distributeTable } from "../distribution.js";
 import { hasEmbeddings } from "../schema.js";
 import type { Session } from "../../../postgres/server.js";
 import { type DocumentId, prepareDocument } from "../stored-document.js";
-import type { SecuredFields } from "../filters/facts.js";
+import type { StoreFacts } from "../store-facts.js";
 import { type ChunkKey, deleteDocuments, removeChunks, storedVectors, writeDocuments } from "../writing/writing.js";
 
 export interface Repair {
   readonly dropUnusedVectors: boolean;
-  /** Fields by which row-level security shows documents. */
-  readonly secured: SecuredFields | undefined;
-  readonly isDistributed: boolean;
+  readonly facts: StoreFacts;
 }
 
 /** Facts without which the vectors have no meaning: they are kept as they are. */
-const neededFacts = ["version", "store", "space", "dimension", "precision", "distributed", "secured", "roles"];
+const neededFacts = [
+  "version",
+  "store",
+  "space",
+  "dimension",
+  "precision",
+  "distributed",
+  "secured",
+  "roles",
+  "column",
+];
 
 /**
  * Deletes broken rows, so that the next ingest writes them again, and rebuilds derived rows, in the session's
@@ -31,14 +39,14 @@ const neededFacts = ["version", "store", "space", "dimension", "precision", "dis
 export async function repairTables(
   session: Session,
   { broken, misindexed, vectors }: Findings,
-  { dropUnusedVectors, secured, isDistributed }: Repair,
+  { dropUnusedVectors, facts }: Repair,
 ): Promise<number> {
   // A cluster makes tables only in a transaction that goes from node to node.
   await session.query("SET LOCAL statement_timeout = 0; SET LOCAL citus.multi_shard_modify_mode = 'sequential'");
   await session.query("LOCK TABLE documents, meta, conversations, exchanges, approvals IN SHARE ROW EXCLUSIVE MODE");
   await deleteDocuments(session, await urisOf(session, broken));
   await session.query("DELETE FROM vectors WHERE key = ANY($1::text[])", [texts([...vectors])]);
-  for (const uri of await urisOf(session, misindexed)) await writeAgain(session, uri, secured);
+  for (const uri of await urisOf(session, misindexed)) await writeAgain(session, uri, facts);
   for (const orphan of orphans) await session.query(`DELETE FROM ${orphan}`);
   if (await hasEmbeddings(session)) {
     await session.query(
@@ -54,8 +62,8 @@ export async function repairTables(
   for await (const { document } of alteredNotes(session)) {
     await session.query("DELETE FROM notes WHERE document = $1::bigint", [String(document)]);
   }
-  const facts = await session.query<{ name: string; value: string; checksum: number }>("SELECT * FROM meta");
-  for (const { name, value, checksum } of facts) {
+  const rows = await session.query<{ name: string; value: string; checksum: number }>("SELECT * FROM meta");
+  for (const { name, value, checksum } of rows) {
     const actual = checksumOf([name, value]);
     if (actual === checksum) continue;
     await (neededFacts.includes(name)
@@ -67,7 +75,7 @@ export async function repairTables(
   const before = await countVectors(session);
   // On a cluster a vector may be on another node than the chunks that use it. Its nodes send their keys to each other.
   await session.query('CREATE TABLE used_vectors (key text COLLATE "C" PRIMARY KEY)');
-  if (isDistributed) await distributeTable(session, "used_vectors");
+  if (facts.isDistributed) await distributeTable(session, "used_vectors");
   await session.query("INSERT INTO used_vectors SELECT DISTINCT vector FROM chunks");
   await session.query(
     "DELETE FROM vectors WHERE NOT EXISTS (SELECT FROM used_vectors used WHERE used.key = vectors.key)",
@@ -89,10 +97,10 @@ async function urisOf(session: Session, ids: ReadonlySet<DocumentId>): Promise<s
 }
 
 /** Rewrites an intact document from its stored rows, with all rows derived from it. */
-async function writeAgain(session: Session, uri: string, secured: SecuredFields | undefined): Promise<void> {
+async function writeAgain(session: Session, uri: string, facts: StoreFacts): Promise<void> {
   const stored = await readDocumentWithChunks(session, uri);
   if (!stored) return;
-  const prepared = prepareDocument(stored, secured);
+  const prepared = prepareDocument(stored, facts.secured);
   const chunks = await session.query<ChunkKey>(
     "SELECT document, label FROM chunks WHERE document = ANY($1::bigint[])",
     [bigints([prepared.id])],
@@ -102,5 +110,5 @@ async function writeAgain(session: Session, uri: string, secured: SecuredFields 
     session,
     prepared.chunks.map(({ vector }) => vector),
   );
-  await writeDocuments(session, [prepared], (key) => vectors.get(key)!);
+  await writeDocuments(session, [prepared], (key) => vectors.get(key)!, facts.column);
 }

@@ -1,24 +1,19 @@
 import type { CallOptions, Verification } from "../../../core/ports.js";
 import { checkTables, measureRecall } from "./checking.js";
 import { type Repair, repairTables } from "./repairing.js";
-import type { Precision } from "../schema.js";
-import { type Settings, withSettings } from "../../../postgres/local-settings.js";
+import { withSettings } from "../../../postgres/local-settings.js";
 import type { Server, Session } from "../../../postgres/server.js";
 
 export interface ServerChecks extends Repair {
   readonly sample: number;
   readonly repair: boolean;
-  readonly precision: Precision;
-  /** Length of the vectors; undefined while there are none. */
-  readonly dimension: number | undefined;
-  /** Settings of the transactions that search. */
-  readonly nodeSettings: Settings;
 }
 
 /** Checks a store, repairs it if asked to, and measures the recall of dense search. */
 export async function verifyServer(server: Server, checks: ServerChecks, call: CallOptions): Promise<Verification> {
-  const { sample, repair, dropUnusedVectors, precision, dimension, isDistributed, nodeSettings } = checks;
-  const checkOnce = () => server.snapshot((session) => checkTables(session, dimension, call.signal), call);
+  const { sample, repair, dropUnusedVectors, facts } = checks;
+  const { dimension, isDistributed, nodeSettings } = facts;
+  const checkOnce = () => server.snapshot((session) => checkTables(session, facts, call.signal), call);
   const check = async () => {
     const found = await checkOnce();
     if (!isDistributed || found.problems.length === 0) return found;
@@ -36,7 +31,7 @@ export async function verifyServer(server: Server, checks: ServerChecks, call: C
     });
     after = await check();
   }
-  const measuring = (session: Session) => measureRecall(session, sample, precision);
+  const measuring = (session: Session) => measureRecall(session, sample, facts);
   const ok = after.problems.length === 0;
   const recall =
     ok && dimension !== undefined ? await server.read(withSettings(nodeSettings, measuring), call) : undefined;

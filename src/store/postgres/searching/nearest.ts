@@ -1,6 +1,6 @@
 import { oneVector } from "../../../postgres/binary-parameters.js";
 import { filterSql, type Parameters } from "../filters/filter-sql.js";
-import type { Precision } from "../schema.js";
+import { firstColumn, type Precision } from "../schema.js";
 import { type MatchingDocuments, matchingSql } from "./matching-documents.js";
 
 export interface DenseSearch {
@@ -8,6 +8,8 @@ export interface DenseSearch {
   readonly vector: Float32Array;
   readonly count: number;
   readonly precision: Precision;
+  /** Column of the vectors. Default: that of a store that was never migrated. */
+  readonly column?: string;
   /** True: compares all vectors, even with a graph. */
   readonly exact?: boolean;
 }
@@ -17,14 +19,14 @@ export interface DenseSearch {
  * inner product is the cosine. It has one table, one order and one limit, all of which a cluster hands to its nodes.
  */
 export function nearestSql(
-  { vector, count, precision, exact = false }: DenseSearch,
+  { vector, count, precision, column = firstColumn, exact = false }: DenseSearch,
   matching: MatchingDocuments | undefined,
   parameters: Parameters,
 ): string {
   const query = `${parameters.add(oneVector(vector))}::vector${precision === "halfvec" ? "::halfvec" : ""}`;
   // No index has this order, so that ids may decide among equals.
   const compared = exact || matching?.areFew;
-  const distance = `(e.embedding <#> ${query})${compared ? " + 0" : ""}`;
+  const distance = `(e.${column} <#> ${query})${compared ? " + 0" : ""}`;
   const from = !matching
     ? "embeddings e"
     : matching.areFew

@@ -8,11 +8,11 @@ import { searchTerms } from "../../../text/words/page-names.js";
 import { wordOfStem } from "../../../text/words/word-terms.js";
 import { documentsFilter, readCall, retrieveCall, similarWordsCall } from "../../call-options.js";
 import { checkVector, normalised } from "../../database/vectors.js";
-import { isUnsupported } from "../../../postgres/failures.js";
+import { isOutdated } from "../../../postgres/failures.js";
 import type { Session } from "../../../postgres/server.js";
 import type { ScopeRules } from "../../scope-rules.js";
 import { originalText } from "../../../postgres/column-text.js";
-import type { Reader } from "../connection/store-connection.js";
+import type { Reader } from "../../../postgres/store-connection.js";
 import { readDocument, readHits, readInfos } from "../reading.js";
 import type { StoreFacts } from "../store-facts.js";
 import { askedTogether } from "./asked-together.js";
@@ -135,14 +135,14 @@ async function readAsDistributed<Result>(
   call: CallOptions,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
-  const { isDistributed } = facts;
+  const { isDistributed, column } = facts;
   try {
     return await read(work, call);
   } catch (error) {
-    // Another process may have distributed the tables, which then take other statements.
-    if (!isUnsupported(error)) throw error;
+    // Another process may have distributed the tables, which then take other statements, or migrated the store.
+    if (!isOutdated(error)) throw error;
     await facts.refresh(call);
-    if (facts.isDistributed === isDistributed) throw error;
+    if (facts.isDistributed === isDistributed && facts.column === column) throw error;
     return read(work, call);
   }
 }
@@ -156,8 +156,9 @@ async function searchIn(
   { facts, counts, sizes }: SearchingParts,
   search: Search,
 ): Promise<SearchResult> {
-  const { dense, lexical, filter } = search;
-  const { isDistributed } = facts;
+  const { lexical, filter } = search;
+  const { isDistributed, column } = facts;
+  const dense = search.dense && { ...search.dense, column };
   const count = Math.max(dense?.count ?? 0, lexical?.count ?? 0);
   const use = { count, isDistributed, maxCompared };
   const matching = filter && { filter, areFew: await sizes.areFew(session, { ...use, filter }) };

@@ -8,7 +8,8 @@ import { TaskQueue } from "../../derived/scheduling.js";
 import { encodeWrite } from "../../writer/write-message.js";
 import { type PreparedDocument, prepareDocument } from "../stored-document.js";
 import type { Session, Work } from "../../../postgres/server.js";
-import type { StoreConnection } from "../connection/store-connection.js";
+import { isOutdated } from "../../../postgres/failures.js";
+import type { StoreConnection } from "../../../postgres/store-connection.js";
 import type { ResolvedPostgresOptions } from "../options.js";
 import { createGraph, maxIndexedDimension } from "../schema.js";
 import { totalChunks } from "../searching/word-statistics.js";
@@ -61,19 +62,24 @@ export class DocumentWriter {
     const vectors = new Map(write.vectors);
     for (const vector of vectors.values()) checkVector(vector, facts.dimension!, "a text");
     const documents = (write.documents ?? []).map((each) => prepareDocument(each, facts.secured));
-    const written = await connection.transaction(async (session) => {
+    const writing = connection.transaction(async (session) => {
       const meta = await facts.write(session, write);
       const embedding = await this.#embeddings(session, documents, vectors);
       const outcomes = new Map<PreparedDocument, WrittenDocument>();
       // A uri that comes twice is written twice, so that the last one stays.
       for (const different of withoutRepeats(documents, ({ document }) => document.uri)) {
-        const done = await writeDocuments(session, different, embedding);
+        const done = await writeDocuments(session, different, embedding, facts.column);
         for (const [at, outcome] of done.entries()) outcomes.set(different[at]!, outcome);
       }
       const all = documents.map((currentDocument) => outcomes.get(currentDocument)!);
       await writeNotes(session, write.notes ?? new Map());
       await also(session, all);
       return { outcomes: all, meta };
+    });
+    const written = await writing.catch(async (error: unknown) => {
+      // Where the store was migrated to another model, that is the error.
+      if (isOutdated(error)) await facts.refresh();
+      throw error;
     });
     if (written.meta) facts.adopt(written.meta);
     if (documents.length > 0) {
@@ -154,7 +160,8 @@ export class DocumentWriter {
     }
     const make: Work<void> = async (session) => {
       await session.query("SET LOCAL statement_timeout = 0");
-      await createGraph(session, `"${options.schema}"`, facts.precision, facts.dimension!, options);
+      const { precision, dimension, column } = facts;
+      await createGraph(session, `"${options.schema}"`, precision, dimension!, { ...options, column });
     };
     await connection.transaction(make, { deadlineMs: Infinity, once: true, ...(signal && { signal }) });
     this.#isDue = false;

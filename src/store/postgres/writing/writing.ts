@@ -62,11 +62,16 @@ interface OldChunk extends ChunkKey {
   readonly facts: string | null;
 }
 
-/** Writes each document in place of its earlier version. Chunks whose text did not change keep their vector and words. */
+/**
+ * Writes each document in place of its earlier version. Chunks whose text did not change keep their vector and words.
+ *
+ * @param column of the vectors that searches compare.
+ */
 export async function writeDocuments(
   session: Session,
   documents: readonly PreparedDocument[],
   embedding: (key: string) => Float32Array,
+  column: string,
 ): Promise<WrittenDocument[]> {
   if (documents.length === 0) return [];
   const stored = await upsert(session, documents);
@@ -97,7 +102,7 @@ export async function writeDocuments(
   refuseRepeatedIds(fresh);
   await insertParts(session, documents, fresh);
   await moveChunks(session, moved);
-  if (fresh.length > 0) await insertChunks(session, fresh, embedding);
+  if (fresh.length > 0) await insertChunks(session, fresh, embedding, column);
   const withNewChunks = new Set(fresh.map(({ document }) => document));
   return documents.map((document) => {
     const { id } = document;
@@ -313,6 +318,7 @@ async function insertChunks(
   session: Session,
   fresh: readonly NewChunk[],
   embedding: (key: string) => Float32Array,
+  column: string,
 ): Promise<void> {
   const chunks = fresh.map(({ chunk }) => chunk);
   const lengths = fresh.map(({ words }) => [...words.values()].reduce((sum, frequency) => sum + frequency, 0));
@@ -331,7 +337,7 @@ async function insertChunks(
          string_to_array(words, ' '), facts::tsvector
        FROM given ORDER BY place),
      embedded AS (
-       INSERT INTO embeddings (document, label, id, embedding, facts)
+       INSERT INTO embeddings (document, label, id, ${column}, facts)
        SELECT document, label, id, embedding, facts::tsvector FROM given ORDER BY place),
      listed AS (
        INSERT INTO postings (word, document, chunk, frequency, length, facts)

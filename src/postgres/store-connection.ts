@@ -1,7 +1,7 @@
-import { StoreError } from "../../../core/errors.js";
-import type { CallOptions } from "../../../core/ports.js";
+import { StoreError } from "../core/errors.js";
+import type { CallOptions } from "../core/ports.js";
 import type { Replicas } from "./replicas.js";
-import type { Server, Session, Work, WorkCall } from "../../../postgres/server.js";
+import type { Server, Session, Work, WorkCall } from "./server.js";
 
 /** Reads, where it may, from a replica. */
 export type Reader = <Result>(work: Work<Result>, call?: CallOptions) => Promise<Result>;

@@ -1,6 +1,6 @@
-import { StoreError } from "../../../core/errors.js";
-import type { CallOptions } from "../../../core/ports.js";
-import { Server, type ServerOptions, type Work } from "../../../postgres/server.js";
+import { StoreError } from "../core/errors.js";
+import type { CallOptions } from "../core/ports.js";
+import { Server, type ServerOptions, type Work } from "./server.js";
 
 export interface ReplicasOptions extends Omit<ServerOptions, "url"> {
   readonly urls: readonly string[];

@@ -1,8 +1,8 @@
 import type { Store } from "citewell";
 import { openPostgresStore, type PostgresStoreOptions } from "citewell/postgres";
-import pg from "pg";
+import { query } from "../../test/support/citus-cluster.js";
 import { noPostgres, startPostgres } from "../../test/support/postgres-server.js";
-import type { Benchmark, Measures, RunContext } from "../runner/benchmark.js";
+import type { Benchmark, Measures, RunContext, Size } from "../runner/benchmark.js";
 import { madeCorpus } from "../shared/made-corpus.js";
 
 interface Sized {
@@ -20,6 +20,8 @@ export const benchmark: Benchmark<Sized, string> = {
   method:
     "Chunks of 150 made words, written into a store on a server of its own that has its vectors as `vector` or as `halfvec`, without a graph; " +
     "then the graph is made at once, where it fits into `maintenance_work_mem`. Bytes are those of all tables with their indexes, words included. " +
+    "Postings are part of them: a row and an entry of the index for each word of a chunk, by which BM25 is summed. Beside them stands a `tsvector` " +
+    "of the same texts with its GIN index, which says where words are but not, without reading each row, how often or in how long a chunk. " +
     "Plans are made from these figures.",
   contenders: (["vector", "halfvec"] as const).map((precision) => ({
     name: precision,
@@ -30,6 +32,8 @@ export const benchmark: Benchmark<Sized, string> = {
   measures: {
     tables: { unit: "bytes a chunk", better: "lower" },
     graph: { unit: "bytes a chunk", better: "lower" },
+    postings: { unit: "bytes a chunk", better: "lower" },
+    tsvector: { unit: "bytes a chunk", better: "lower" },
     written: { unit: "chunks/s", better: "higher" },
     "graph made": { unit: "s", better: "lower" },
   },
@@ -56,6 +60,8 @@ async function measureSize(
   });
   await flat.close();
   const tableBytes = await bytesIn(given, precision);
+  const postingBytes = await sizeOf(given, `${precision}.postings`);
+  const textBytes = await tsvectorBytes(given, precision, size);
   // The first write into a store that is to have a graph makes it.
   const graphed = await open("hnsw");
   const last = { document: { uri: "made:last", text: "" }, chunks: [] };
@@ -66,6 +72,8 @@ async function measureSize(
   return {
     tables: tableBytes / chunks,
     graph: graphBytes / chunks,
+    postings: postingBytes / chunks,
+    tsvector: textBytes / chunks,
     written: chunks / writeSeconds,
     "graph made": graphSeconds,
   };
@@ -73,16 +81,33 @@ async function measureSize(
 
 /** Bytes of all tables of a schema with their indexes. */
 async function bytesIn(url: string, schema: string): Promise<number> {
-  const client = new pg.Client(url);
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ bytes: string }>(
-      `SELECT sum(pg_total_relation_size(c.oid)) AS bytes FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
-       WHERE nspname = $1 AND relkind = 'r'`,
-      [schema],
+  const [row] = await query<{ bytes: string }>(
+    url,
+    `SELECT sum(pg_total_relation_size(c.oid)) AS bytes FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+     WHERE nspname = $1 AND relkind = 'r'`,
+    [schema],
+  );
+  return Number(row!.bytes);
+}
+
+async function sizeOf(url: string, table: string): Promise<number> {
+  const [row] = await query<{ bytes: string }>(url, "SELECT pg_total_relation_size($1::regclass) AS bytes", [table]);
+  return Number(row!.bytes);
+}
+
+/** Bytes of the words of the same chunks as PostgreSQL's own full-text search keeps them. */
+async function tsvectorBytes(url: string, name: string, { chunks = 0, dimension = 0 }: Size): Promise<number> {
+  const table = `words_${name}`;
+  await query(url, `CREATE TABLE ${table} (words tsvector)`);
+  await query(url, `CREATE INDEX ON ${table} USING gin (words)`);
+  for (const { documents } of madeCorpus(chunks, dimension, 1).writes(chunks)) {
+    const texts = documents.flatMap((each) => each.chunks.map(({ text }) => text));
+    await query(
+      url,
+      `INSERT INTO ${table} SELECT to_tsvector('simple', text) FROM unnest($1::text[]) AS given (text)`,
+      [texts],
     );
-    return Number(rows[0]!.bytes);
-  } finally {
-    await client.end();
   }
+  await query(url, `VACUUM ${table}`);
+  return sizeOf(url, table);
 }

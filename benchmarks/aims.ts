@@ -24,8 +24,7 @@ const wrongPassage =
   "Three passages are quoted of six sources; where the telling one is not among them, another one holds the same words. Declining more " +
   "would lose as many right answers as it saves wrong ones.";
 const fourServers =
-  "A coordinator and three workers share two cores with their client, and each question goes to twelve shards; bare SQL asks one server. " +
-  "pgvector's settings of a search do not reach the workers yet, so that a walk which comes back short is followed by an exact comparison.";
+  "A coordinator and three workers share two cores with their client, and each question goes to twelve shards; bare SQL asks one server.";
 const otherWork =
   "It was measured in one round beside a run of the tests, where figures of single queries swing by a factor of two; alone, before the " +
   "tables had the keys of a cluster, dense p50 was 0.94 and words p99 0.54.";

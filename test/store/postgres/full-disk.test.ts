@@ -10,16 +10,12 @@ import { startCitus } from "../../support/citus-cluster.js";
 import { noCitus } from "../../support/postgres-server.js";
 
 const dimension = 16;
-const deadlineMs = 10_000;
+const deadlineMs = 30_000;
 const absent = noCitus ?? (userInfo().uid === 0 ? undefined : "only root can make a small disk");
 
-test.skipIf(absent).each([
-  { problem: "its tables cannot grow", left: 100_000, code: /^disk$/, goesOn: true },
-  // PostgreSQL ends then, before or after it has said so, and may not be able to start again.
-  { problem: "it ends for lack of room for its log", left: 8_000_000, code: /^(disk|unavailable)$/, goesOn: false },
-])(
-  "a node with so full a disk that $problem is named by the error of a write, of which nothing stays; all goes on when there is room again",
-  async ({ left, code, goesOn }) => {
+test.skipIf(absent)(
+  "a node whose disk is full is named by the error of a write, of which nothing stays; searches go on, and so do writes when there is room again",
+  async () => {
     const cluster = await startCitus({ diskMb: 150, also: ["max_wal_size=48MB", "min_wal_size=32MB"] });
     onTestFinished(() => cluster.remove());
     const url = await cluster.createDatabase("docs");
@@ -45,7 +41,7 @@ test.skipIf(absent).each([
     const node = cluster.workers[1]!;
     const filler = join(node.folder, "filler");
     const { bavail, bsize } = statfsSync(node.folder);
-    execFileSync("fallocate", ["-l", String(bavail * bsize - left), filler]);
+    execFileSync("fallocate", ["-l", String(bavail * bsize - 100_000), filler]);
     let written = 1;
     let startedAt = 0;
     const fill = async () => {
@@ -55,20 +51,16 @@ test.skipIf(absent).each([
       }
     };
     await expect(fill()).rejects.toMatchObject({
-      code: expect.stringMatching(code) as string,
+      code: "disk",
       message: expect.stringContaining(`127.0.0.1:${node.port}`) as string,
     });
     expect(performance.now() - startedAt).toBeLessThan(1.5 * deadlineMs);
-    if (goesOn) expect(await search()).toEqual({ near: 120 * written, relevant: 60 * written });
-    rmSync(filler);
-    if (!goesOn) {
-      await node.stop("immediate").catch(() => {});
-      await node.start();
-    }
+    expect(await search()).toEqual({ near: 120 * written, relevant: 60 * written });
     expect(await store.counts()).toMatchObject({ documents: 60 * written, chunks: 120 * written });
+    rmSync(filler);
     await store.write(withVectors(batch(written), dimension));
     expect(await store.counts()).toMatchObject({ documents: 60 * (written + 1), chunks: 120 * (written + 1) });
     expect(await store.verify()).toMatchObject({ ok: true, problems: [] });
   },
-  180_000,
+  240_000,
 );

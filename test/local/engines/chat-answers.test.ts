@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chatEngine } from "../../../src/local/engines/chat/chat-engine.js";
-import { identifiersIn } from "../../../src/local/engines/chat/passages/asked-kinds.js";
 import { textOf, unitsOf } from "../../../src/local/engines/chat/passages/units.js";
 import { plainText } from "../../../src/text/blocks/plain-text.js";
 import { definitionOf } from "../../../src/text/words/definition.js";
@@ -201,14 +200,6 @@ test.each([
   ["2 * 3 * 4 is `a * b * c`", "2 * 3 * 4 is `a * b * c`"],
 ])("%s is read as %s", (markdown, expected) => {
   expect(plainText(markdown)).toBe(expected);
-});
-
-test("identifiers are recognised among words", () => {
-  expect(identifiersIn("What does `port` of HttpServer and MAX_SIZE mean for a Client?")).toEqual([
-    "port",
-    "HttpServer",
-    "MAX_SIZE",
-  ]);
 });
 
 test.each([

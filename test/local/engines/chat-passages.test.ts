@@ -3,9 +3,7 @@ import { answerText } from "../../../src/local/engines/chat/answer-text.js";
 import { choosePassages } from "../../../src/local/engines/chat/passages/choose-passages.js";
 import { quotationText } from "../../../src/local/engines/chat/passages/quotation.js";
 import { lowerWords, unusualness } from "../../../src/local/engines/chat/passages/written-words.js";
-import { plainForm } from "../../../src/local/engines/chat/word-forms.js";
 import { quoteLocator } from "../../../src/text/citations/locate-quote.js";
-import { terms } from "../../../src/text/words/terms.js";
 import { passagesIn } from "./read-reply.js";
 
 function sourcesOf(texts: readonly string[]) {
@@ -373,13 +371,6 @@ describe("a question is answered only by what it asks for", () => {
   ])("below headings, telling words that no source holds decline: %s", (question, isAnswered) => {
     expect(quotes(question, gateway).length > 0).toBe(isAnswered);
   });
-});
-
-test("inflected forms of a word compare as equal", () => {
-  const form = (word: string) => plainForm(terms(word)[0] ?? "");
-  expect(form("wrote")).toBe(form("writes"));
-  expect(form("children")).toBe(form("child"));
-  expect(form("founded")).not.toBe(form("find"));
 });
 
 test("a word is the more unusual the less it is written, whether with a capital or without", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { chatEngine } from "../../../src/local/engines/chat/chat-engine.js";
-import { kindsAsked } from "../../../src/local/engines/chat/passages/asked-kinds.js";
+import { kindAsked } from "../../../src/local/engines/chat/passages/asked-kinds.js";
 import { unitsOf } from "../../../src/local/engines/chat/passages/units.js";
 import { definitionOf } from "../../../src/text/words/definition.js";
 import { passagesIn } from "./read-reply.js";
@@ -59,7 +59,7 @@ describe("a question of documentation is answered by", () => {
       "运行样例商店后需要 6 分钟才能打开首页，并且需要空出 9090 端口。\n\n样例商店一共占用不超过 3 GB 的内存。";
     const answer = await ask("运行样例商店需要多少内存？", guide);
     expect(passagesIn(answer)[0]?.text).toContain("3 GB");
-    const [size] = kindsAsked("How much memory does it need?");
+    const size = kindAsked("How much memory does it need?");
     for (const text of ["512MiB", "2 Gi", "3 gb", "100 bytes", "4 gigabytes", "80 字节"])
       expect(size?.isIn(text)).toBe(true);
     for (const text of ["5 m", "3 t", "30 %", "2 kg", "4 mi"]) expect(size?.isIn(text)).toBe(false);
@@ -280,7 +280,7 @@ describe("what a message says about the manner of the answer is no part of the q
 });
 
 test("a question of how many wants a number that it does not name itself", () => {
-  const [kind] = kindsAsked("How many of the 12 gates are open?");
+  const kind = kindAsked("How many of the 12 gates are open?");
   expect(kind?.isIn("The 12 gates were begun in spring.")).toBe(false);
   expect(kind?.isIn("Of the 12 gates 7 are open.")).toBe(true);
 });

@@ -1,29 +1,25 @@
-import { eachTerm, terms } from "../../../../text/words/terms.js";
 import { definitionOf } from "../../../../text/words/definition.js";
-import { rarity } from "../../rarity.js";
 import { plainText } from "../../../../text/blocks/plain-text.js";
-import { asksHow, identifiersIn } from "./asked-kinds.js";
-import { grammarRarity, weightsOf, type Asked } from "./asked.js";
+import { eachTerm, terms } from "../../../../text/words/terms.js";
+import type { Asked } from "./asked.js";
 import { announces, textOf, type Section, type Unit } from "./units.js";
 
-/** A unit with how well it answers. */
+/** One strength for each term of a question, 0 to 1. */
+export type Strengths = Float64Array;
+
+/** A unit with how well it answers, read with what stands beside and above it. */
 export interface ScoredUnit {
   readonly unit: Unit;
   /** Place among all units. */
   readonly at: number;
   readonly score: number;
-  /** Strength of each term of the question in it, its neighbours and headings, 0 to 1. */
   readonly held: Strengths;
 }
 
-/** One strength for each term of a question. */
-export type Strengths = Float64Array;
-
-/** A question with the units that may answer it, best first, and what is known of the terms. */
+/** The units that may answer a question, best first. */
 export interface Scores {
-  readonly weights: readonly number[];
   readonly ranked: readonly ScoredUnit[];
-  /** Whether a single unit holds all terms of the question. */
+  /** Whether a single sentence or item holds all terms of the question. */
   readonly holdsAll: boolean;
   /** Strength of each term anywhere in each source, headings included. */
   readonly inSources: ReadonlyMap<object, Strengths>;
@@ -33,150 +29,117 @@ export interface Scores {
 const besideShare = 0.7;
 /** Share of a term in the headings above, which readers take as said. */
 const headingShare = 0.9;
-/** Share of a term elsewhere in the source. */
-const sourceShare = 0.25;
-/** Maximum distance of words that count as together. */
+/** Words further apart do not count as together. */
 const maxTogether = 10;
 /** Each word between them costs this share. */
 const gapCost = 0.03;
-/** Sources come best first. */
-const maxRank = 5;
 
-/** Scores each unit by the words of the question in it and around it, how close they stand, and what the question asks for. */
+/** Scores each unit by the telling words of the question in it and around it, how close they stand, and what is asked for. */
 export function scoreUnits(asked: Asked, units: readonly Unit[]): Scores {
-  const size = asked.terms.length;
-  const sections = new Map<Section, ReadSection>();
-  const inSources = new Map<object, Strengths>();
   const read = units.map((unit) => readUnit(asked, unit));
-  const holding = asked.terms.map((_, index) => read.filter(({ own }) => own[index] === 1).length);
-  const weights = weightsOf(asked, units.length, holding);
-  const shareOf = (strengths: Strengths) => weightedShare(weights, strengths);
+  const above = new Map<Section, ReadText>();
+  const inSources = new Map<object, Strengths>();
   for (const [at, { section, source }] of units.entries()) {
-    const above = sections.get(section) ?? readSection(asked, section);
-    sections.set(section, above);
-    const whole = inSources.get(source) ?? new Float64Array(size);
+    if (!above.has(section)) above.set(section, readText(asked, section.context));
+    const whole = inSources.get(source) ?? new Float64Array(asked.terms.length);
     inSources.set(source, whole);
     raise(whole, read[at]!.own);
-    raise(whole, above.context.own);
+    raise(whole, above.get(section)!.own);
   }
-  const ranks = new Map([...inSources.keys()].map((source, rank) => [source, Math.min(maxRank, rank)]));
-  const how = asksHow(asked.question);
-  // A name written like code is asked for itself, not for a longer one that holds it: its entry begins with it.
-  const identifiers = identifiersIn(asked.question).map((one) => one.toLowerCase());
-  const scored = units.map((unit, offset): ScoredUnit => {
-    const [before, after] = [offset - 1, offset + 1].map((other) => (stands(unit, units[other]) ? other : undefined));
-    const above = sections.get(unit.section)!;
-    const held = Float64Array.from(read[offset]!.own);
-    for (const other of [before, after]) if (other !== undefined) raise(held, read[other]!.own, besideShare);
-    raise(held, above.context.own, headingShare);
-    const anywhere = Float64Array.from(held);
-    raise(anywhere, inSources.get(unit.source)!, sourceShare);
-    const nearText = after === undefined ? textOf(unit) : `${textOf(unit)}\n${textOf(units[after]!)}`;
-    const [first = ""] = /[\w$]+(?:\.[\w$]+)*/.exec(textOf(unit)) ?? [];
-    const names = identifiers.includes(first.toLowerCase());
-    const lacksKind = asked.kinds.some(({ isIn }) => !isIn(nearText));
+  const weights = weightsOf(asked, read);
+  const ranks = new Map([...inSources.keys()].map((source, rank) => [source, rank]));
+  const scored = units.map((unit, at): ScoredUnit => {
+    const held = Float64Array.from(read[at]!.own);
+    for (const other of [at - 1, at + 1])
+      if (units[other]?.section === unit.section) raise(held, read[other]!.own, besideShare);
+    raise(held, above.get(unit.section)!.own, headingShare);
+    const next = units[at + 1]?.section === unit.section ? textOf(units[at + 1]!) : "";
     const score =
-      4 * shareOf(held) +
-      1.5 * shareOf(anywhere) +
-      0.5 * shareOf(read[offset]!.own) +
-      2 * closest(read[offset]!.places, weights) +
-      1.5 * headingFit(above, shareOf) * (unit.section.opens ? 1 : 0.7) +
-      definitionScore(asked, unit, units[offset - 1]) +
-      (names ? 0.8 : 0) -
-      (lacksKind ? 1.5 : 0) -
-      (unit.kind === "code" && !how ? 1.5 : 0) -
+      4 * weightedShare(weights, held) +
+      2 * closest(read[at]!, weights) +
+      headingFit(asked, unit.section, weightedShare(weights, above.get(unit.section)!.own)) +
+      definitionScore(asked, unit, units[at - 1]) -
+      (asked.kind?.isIn(`${textOf(unit)}\n${next}`) === false ? 1.5 : 0) -
+      (unit.kind === "code" && !asked.isForWhole ? 1.5 : 0) -
+      // Sources come best first.
       0.3 * ranks.get(unit.source)!;
-    return { unit, at: offset, score, held };
+    return { unit, at, score, held };
   });
-  const holdsAll = size > 0 && read.some(({ own }) => own.every((strength) => strength >= 1));
-  return { weights, inSources, holdsAll, ranked: scored.toSorted((a, b) => b.score - a.score) };
+  const holdsAll =
+    asked.terms.length > 0 &&
+    read.some(({ own }, at) => /^(?:sentence|item)$/.test(units[at]!.kind) && own.every((strength) => strength === 1));
+  return { inSources, holdsAll, ranked: scored.toSorted((a, b) => b.score - a.score) };
 }
 
-export function weightedShare(weights: readonly number[], strengths: Strengths): number {
-  let [held, total] = [0, 0];
-  for (const [index, weight] of weights.entries()) {
-    total += weight;
-    held += weight * strengths[index]!;
-  }
-  return total === 0 ? 0 : held / total;
+/** Unusual words tell more, and so do those that few units hold. */
+function weightsOf({ unusual }: Asked, read: readonly ReadText[]): readonly number[] {
+  const weights = unusual.map((one, index) => {
+    const holding = read.filter(({ own }) => own[index] === 1).length;
+    return (2 + one) * Math.log(2 + (read.length + 10) / (holding + 3));
+  });
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return weights.map((weight) => weight / total);
+}
+
+function weightedShare(weights: readonly number[], strengths: Strengths): number {
+  return weights.reduce((sum, weight, index) => sum + weight * strengths[index]!, 0);
 }
 
 /** Raises strengths to a share of others, where these are higher. */
-export function raise(strengths: Strengths, others: Strengths, share = 1): void {
+function raise(strengths: Strengths, others: Strengths, share = 1): void {
   for (const [index, other] of others.entries()) strengths[index] = Math.max(strengths[index]!, share * other);
-}
-
-/** Whether a unit stands beside another, so that it is read with it. */
-function stands({ source, section }: Unit, other: Unit | undefined): boolean {
-  return other !== undefined && other.source === source && other.section === section;
 }
 
 interface ReadText {
   readonly own: Strengths;
   /** Where terms of the question stand, as place in the text and place in the question. */
   readonly places: readonly (readonly [number, number])[];
-  /** Number of its distinct terms. */
-  readonly size: number;
 }
 
-/** A unit with the names of its columns. What is of the kind that is asked for need not name it. */
+/** A unit, a row with the names of its columns. */
 function readUnit(asked: Asked, unit: Unit): ReadText {
-  const text = textOf(unit);
+  const text = unit.head === undefined ? textOf(unit) : `${unit.head}\n${textOf(unit)}`;
   const read = readText(asked, text);
-  if (unit.head !== undefined) raise(read.own, readText(asked, unit.head).own, headingShare);
-  if (asked.namesKind.includes(true) && asked.kinds.some(({ isIn }) => isIn(text))) {
-    for (const [index, names] of asked.namesKind.entries()) if (names) read.own[index] = 1;
-  }
+  if (asked.kind?.isIn(text)) for (const [index, names] of asked.namesKind.entries()) if (names) read.own[index] = 1;
   return read;
 }
 
 function readText({ terms: asked, meaningOf }: Asked, text: string): ReadText {
   const own = new Float64Array(asked.length);
   const places: (readonly [number, number])[] = [];
-  const distinct = new Set<string>();
   let position = 0;
   eachTerm(text, (term) => {
     position++;
-    if (rarity(term) > grammarRarity) distinct.add(term);
     for (const { index, strength } of meaningOf(term)) {
       if (strength > own[index]!) own[index] = strength;
       places.push([position, index]);
     }
   });
-  return { own, places, size: distinct.size };
-}
-
-interface ReadSection {
-  readonly context: ReadText;
-  readonly heading: ReadText;
-}
-
-function readSection(asked: Asked, { path, context }: Section): ReadSection {
-  return { context: readText(asked, context), heading: readText(asked, path.at(-1) ?? "") };
-}
-
-/** How far a section is on what is asked: the question's share in the headings, if the nearest of them says nothing else. */
-function headingFit({ context, heading }: ReadSection, shareOf: (strengths: Strengths) => number): number {
-  const shared = heading.own.filter((strength) => strength >= 1).length;
-  return heading.size === 0 ? 0 : Math.min(1, shared / heading.size) ** 2 * shareOf(context.own);
+  return { own, places };
 }
 
 /** The largest share of the weight whose distinct terms stand together. */
-function closest(places: readonly (readonly [number, number])[], weights: readonly number[]): number {
+function closest({ places }: ReadText, weights: readonly number[]): number {
   let most = 0;
   for (const [from, [start]] of places.entries()) {
     let together = 0;
     const seen = new Set<number>();
-    for (let next = from; next < places.length && places[next]![0] - start <= maxTogether; next++) {
-      const [at, index] = places[next]!;
+    for (const [at, index] of places.slice(from)) {
+      if (at - start > maxTogether) break;
       if (seen.has(index)) continue;
       together += weights[index]!;
       seen.add(index);
       most = Math.max(most, together * (1 - gapCost * Math.max(0, at - start + 1 - seen.size)));
     }
   }
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  return total === 0 ? 0 : most / total;
+  return most;
+}
+
+/** How far a section is on what is asked: the question's share in all headings, if the nearest of them says nothing else. */
+function headingFit(asked: Asked, { path }: Section, share: number): number {
+  const words = new Set(terms(path.at(-1) ?? ""));
+  const shared = asked.terms.filter((term) => words.has(term)).length;
+  return words.size === 0 ? 0 : (shared / words.size) ** 2 * share;
 }
 
 /** "What is X?" is answered by "X is …", by the first words below a heading X, and most surely by both at once. */

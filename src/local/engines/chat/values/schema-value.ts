@@ -1,7 +1,7 @@
 import { isRecord } from "../../../../core/json.js";
 import { terms } from "../../../../text/words/terms.js";
 import { plainText } from "../../../../text/blocks/plain-text.js";
-import { minSimilarity, termSimilarity, plainForm } from "../word-forms.js";
+import { similarity } from "../word-forms.js";
 import { resolved, textOf, typeOf, validator, type Schema } from "./json-schema.js";
 import { maxValues, neutralValue, type Room } from "./neutral-value.js";
 import { enumeration, mentionOf, writtenDates, writtenNumbers, type Written } from "./written-values.js";
@@ -234,8 +234,8 @@ function nearest(found: readonly Candidate[], { wanted }: Extraction): unknown {
       const [word] = wordsOf(match[0]);
       if (word === undefined) continue;
       const distance = position >= end ? position - end : start - position - match[0].length;
-      const similarity = Math.max(0, ...wanted.map((want) => termSimilarity(word, new Set([want]))));
-      near += similarity >= minSimilarity ? similarity / (1 + Math.max(0, distance) / halfNear) : 0;
+      const alike = Math.max(0, ...wanted.map((want) => similarity(word, want)));
+      near += alike / (1 + Math.max(0, distance) / halfNear);
     }
     const repeats = wordsOf(String(value)).some((word) => wanted.includes(word)) ? 1 : 0;
     return { value, score: near - rankCost * rank - repeats };
@@ -298,8 +298,8 @@ function argumentText(name: string, schema: Schema, question: string): string | 
 }
 
 function wordsHeld(text: string, words: readonly string[]): number {
-  const found = new Set(wordsOf(text));
-  return words.filter((word) => termSimilarity(word, found) >= minSimilarity).length;
+  const found = wordsOf(text);
+  return words.filter((word) => found.some((one) => similarity(word, one) > 0)).length;
 }
 
 /** Whether a question holds all words of a name. */
@@ -314,7 +314,7 @@ function separateWords(name: string): string {
 }
 
 function wordsOf(text: string): readonly string[] {
-  return terms(text).map(plainForm);
+  return terms(text);
 }
 
 function deeper(extraction: Extraction): Extraction {

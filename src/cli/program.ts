@@ -257,6 +257,10 @@ Files deleted from a folder that still exists are removed by citewell index on i
     .option("--audit-texts", "write questions into it, too")
     .option("--title <name>", "name of the collection (default: citewell)")
     .option("--read-only", "let nobody upload or delete documents")
+    .option(
+      "--originals",
+      "let readers download the files of documents; by default only where nobody else reaches the server",
+    )
     .option("--allow-host <name>", "name that the server may be addressed by, besides its own; repeatable", repeated)
     .option("--allow-origin <url>", "page of another server that may use the API; repeatable", repeated)
     .option("--log", "write one JSON line to stderr for every request")

@@ -107,6 +107,7 @@ export function createHandler<Fields extends object>(
     metrics: figures?.metrics,
     onError,
     recentAnswers: new RecentAnswers(),
+    originals: settings.originals,
     uploads: uploads && new Uploads(kb, uploads),
     approvesWrites: (seen) => hasRole(seen, "manage") || (settings.access === undefined && !admission.isPersonal),
   };
@@ -312,6 +313,7 @@ const auditedRefusals: ReadonlySet<number> = new Set([401, 403, 429]);
 
 function responseTo(reply: Reply): Response {
   if ("nothing" in reply) return new Response(null, { status: 204 });
+  if ("response" in reply) return reply.response;
   if ("events" in reply) return eventStream(frames(reply.events), keepAliveMs);
   return Response.json(reply.json, { status: reply.status ?? 200, headers: { "cache-control": "no-store" } });
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isRecord } from "../core/json.js";
+import type { Document } from "../core/types.js";
 import { functionOption, listOption, observerOption, optionsOf, secretOption } from "../core/options.js";
 import { type AskOptions, askOptions } from "../knowledge-base/question-options.js";
 import { isLoopbackAddress } from "../network/addresses.js";
@@ -89,6 +90,12 @@ export interface HandlerOptions {
   readonly ask?: Omit<AskOptions, "filter" | "signal" | "report">;
   /** Allows uploads by callers whose role is `add` or `manage`. Default: nobody uploads. */
   readonly uploads?: UploadOptions;
+  /**
+   * Whether readers may have the file that a document was read from: `true` sends those of this machine as downloads, a function
+   * answers itself, with a redirect to where the originals are for instance. Readers get no document that they may not see.
+   * Default: false.
+   */
+  readonly originals?: boolean | ((document: Document) => Response | Promise<Response>);
   /** Path at which the handler is mounted, such as `/docs`. Default: the root. */
   readonly basePath?: string;
   /**
@@ -158,6 +165,9 @@ export const handlerOptions = optionsOf<HandlerOptions>()({
     folder: z.string().min(1),
     maxBytes: z.int().min(1).default(50_000_000),
   }).optional(),
+  originals: z
+    .union([z.boolean(), functionOption<(document: Document) => Response | Promise<Response>>()])
+    .default(false),
   basePath: z
     .string()
     .regex(/^(\/[\w.~-]+)*$/, "must be like /docs, without a slash at its end")

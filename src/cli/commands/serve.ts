@@ -27,6 +27,7 @@ export interface ServeFlags extends SourceFlags {
   readonly title?: string;
   readonly filter?: Filter;
   readonly readOnly?: boolean;
+  readonly originals?: boolean;
   readonly allowHost?: string[];
   readonly allowOrigin?: string[];
   readonly log?: boolean;
@@ -76,6 +77,7 @@ function serverOptions(io: CommandIo, flags: ServeFlags): ServerOptions {
     title,
     filter,
     readOnly = false,
+    originals = false,
     allowHost,
     allowOrigin,
     log = false,
@@ -120,6 +122,8 @@ function serverOptions(io: CommandIo, flags: ServeFlags): ServerOptions {
     ...(audit !== undefined && { audit: { to: resolve(io.directory, audit), texts } }),
     // An uploaded file has no metadata that a filter could let through.
     ...(filter ? { access: () => ({ filter }) } : !readOnly && { uploads: { folder } }),
+    // Whoever is alone with the server can open the files anyway.
+    originals: originals || (!isGuarded && isOwnMachine(host)),
     ...(log && { log: (entry) => void io.stderr.write(`${JSON.stringify(entry)}\n`) }),
     onError: (error) => void io.stderr.write(`${describeFailure(error, false)}\n`),
   };

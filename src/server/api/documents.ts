@@ -24,7 +24,7 @@ export const documentRoutes = [
     summary: "Name and size of the collection, and what the caller may do",
     request: z.strictObject({}),
     reply: WireStatus,
-    async serve(_, { kb, documents, access, title, uploads }) {
+    async serve(_, { kb, documents, access, title, uploads, originals }) {
       const counts = access.filter === undefined ? await kb.store.counts() : counted(await documents.documents());
       return {
         json: {
@@ -33,6 +33,7 @@ export const documentRoutes = [
           chunks: counts.chunks,
           mayWrite: hasRole(access, "manage"),
           chatModel: kb.hasChatModel,
+          originals: originals === true ? ("files" as const) : originals ? ("documents" as const) : ("none" as const),
           ...given({ uploads: uploads?.limitsFor(access) }),
         },
       };

@@ -125,6 +125,7 @@ function replyOf(
       200: { description, content: eventsOf(description, failure === "text" ? undefined : schemas.of(WireEvent)) },
     };
   }
+  if (reply === "file") return { 200: { description: "The file", content: { "application/octet-stream": {} } } };
   if (reply === "text") return { 200: { description: "Yes", content: words } };
   const content = { "application/json": { schema: schemas.of(reply) } };
   const isAccepted = takesBytes === true || path.endsWith("/retry");

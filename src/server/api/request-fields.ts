@@ -26,7 +26,7 @@ export async function fieldsOf(
   maxBytes: number,
   incoming: NodeRequest | undefined,
 ): Promise<Fields> {
-  if (request.method === "GET" || request.method === "DELETE") return queryFieldsOf(request);
+  if (["GET", "HEAD", "DELETE"].includes(request.method)) return queryFieldsOf(request);
   const fields = incoming?.readableDidRead ? parsedBefore(incoming) : parsed(await bytesOf(request.raw, maxBytes));
   if (!isRecord(fields)) throw new Refusal(400, "options", "The request body must be a JSON object");
   if (isTooDeep(fields)) throw new Refusal(400, "options", `The request body nests deeper than ${maxDepth} levels`);

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Searchable } from "../../core/ports.js";
+import type { Document } from "../../core/types.js";
 import type { KnowledgeBase, ScopedKnowledgeBase } from "../../knowledge-base/options.js";
 import type { AskOptions } from "../../knowledge-base/question-options.js";
 import type { Access } from "../access.js";
@@ -9,6 +10,9 @@ import type { RecentAnswers } from "./recent-answers.js";
 import type { CallersAnswers } from "./running-answers.js";
 import type { Uploads } from "./uploads.js";
 import type { WireEvent } from "./wire.js";
+
+/** Where originals come from: `true` sends the files of this machine that documents were read from. */
+export type Originals = boolean | ((document: Document) => Response | Promise<Response>);
 
 /** Context that all routes share. */
 export interface RouteParts {
@@ -24,6 +28,8 @@ export interface RouteParts {
   readonly approvesWrites: (access: Access) => boolean;
   /** Answers that no conversation keeps. */
   readonly recentAnswers: RecentAnswers;
+  /** Whether readers get the files of documents, and how. */
+  readonly originals: Originals;
   /** Uploads; absent when they are disabled. */
   readonly uploads: Uploads | undefined;
 }
@@ -51,6 +57,7 @@ export type NumberedEvents = AsyncIterable<readonly [number: number, event: Wire
 export type Reply =
   | { readonly json: unknown; readonly status?: 200 | 202 }
   | { readonly events: NumberedEvents }
+  | { readonly response: Response }
   | { readonly nothing: true };
 
 /** One operation, as the description of the API has it. */
@@ -64,8 +71,8 @@ export interface Operation {
   readonly summary: string;
   /** Path parameters, query parameters, and the fields of the body. */
   readonly request: z.ZodObject;
-  /** The JSON of the reply; `events`: a stream of them; `text`: a word; `nothing`: status 204. */
-  readonly reply: z.ZodType | "events" | "text" | "nothing";
+  /** The JSON of the reply; `events`: a stream of them; `text`: a word; `file`: bytes; `nothing`: status 204. */
+  readonly reply: z.ZodType | "events" | "text" | "file" | "nothing";
   /** The body is bytes, which the route reads itself. */
   readonly takesBytes?: true;
 }

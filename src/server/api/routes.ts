@@ -1,12 +1,17 @@
 import { conversationRoutes } from "./conversations.js";
 import { documentRoutes } from "./documents.js";
+import { originalRoutes } from "./originals.js";
 import { questionRoutes } from "./questions.js";
 import type { Route } from "./route.js";
 import { uploadRoutes } from "./upload-routes.js";
 
 /** Operations of the API by what they are about. */
 export const routeGroups = [
-  { tag: "Documents", description: "The collection and its documents", operations: documentRoutes },
+  {
+    tag: "Documents",
+    description: "The collection and its documents",
+    operations: [...documentRoutes, ...originalRoutes],
+  },
   { tag: "Questions", description: "Searches, and answers that nobody keeps", operations: questionRoutes },
   {
     tag: "Conversations",

@@ -232,6 +232,9 @@ export const WireStatus = z
     chunks: z.int(),
     mayWrite: z.boolean().describe("Whether documents may be deleted"),
     chatModel: z.boolean().describe("False when no chat model is connected: answers are the nearest passages"),
+    originals: z
+      .enum(["none", "files", "documents"])
+      .describe("What can be had at /api/originals: nothing, files of the server, or the original of every document"),
     uploads: z
       .object({ maxBytes: z.int(), endings: z.array(z.string()) })
       .optional()

@@ -77,6 +77,23 @@ describe.skipIf(isChromiumMissing)("a source", () => {
     await panel.getByText("Locks rust.").waitFor();
   });
 
+  test("can be opened as the file or the page that it was read from, where the server gives it", async () => {
+    const kept = [handbook, { ...locks, uri: "https://example.com/locks" }];
+    const { url } = await served(kept, { originals: true });
+    const { page } = await open(`${url}/#/documents`);
+    const link = (await opened(page, "Handbook")).getByRole("link", { name: "Open the original" });
+    expect(await link.getAttribute("href")).toBe("api/originals?uri=file%3A%2F%2F%2Fdocs%2Fhandbook.md");
+    expect(await link.getAttribute("download")).toBe("");
+    await page.locator(".document-open", { hasText: "Locks" }).click();
+    await expect.poll(() => link.getAttribute("href")).toBe("https://example.com/locks");
+    const closed = await served([{ ...handbook, uri: "file:///home/ada/secret/docs/handbook.md" }]);
+    const other = (await open(`${closed.url}/#/documents`)).page;
+    const panel = await opened(other, "Handbook");
+    expect(await panel.getByRole("link", { name: "Open the original" }).count()).toBe(0);
+    expect(await panel.innerText()).toContain("docs/handbook.md");
+    expect(await other.locator("body").innerText()).not.toContain("/home/ada");
+  });
+
   test("is drawn only when the cited words are in its rendering", async () => {
     const { url } = await served([]);
     const { page } = await open(`${url}/api`);

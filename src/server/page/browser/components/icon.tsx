@@ -12,6 +12,7 @@ const outlines = {
   bin: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13M10.5 11v5M13.5 11v5",
   file: "M6 3h8l4 4v14H6zM14 3v4h4",
   clip: "M17 8l-7.5 7.5a2 2 0 0 0 3 3L20 11a4 4 0 0 0-6-6l-7.5 7.5a6 6 0 0 0 8.5 8.5",
+  out: "M14 4h6v6M20 4l-9 9M18 14v6H4V6h6",
   warning: "M12 4l9 16H3zM12 10v4M12 17v.5",
   up: "M6 15l6-6 6 6",
   down: "M6 9l6 6 6-6",

@@ -1,6 +1,6 @@
 import { Marked, type Token } from "marked";
 import type { WireExcerpt } from "../../../api/wire.js";
-import { anotherDocument } from "./another-document.js";
+import { anotherDocument } from "./addresses.js";
 import { withoutScripts } from "./markdown.js";
 import { hasLetters, placeInRendering, type Stretch } from "./place-in-rendering.js";
 import { sanitisedFragment } from "./sanitise.js";

@@ -116,6 +116,7 @@ export const chinese: Words = {
   showAfter: "显示更多下文",
   previousSource: "上一个来源",
   nextSource: "下一个来源",
+  openOriginal: "打开原件",
   sourceFailed: "无法打开文档。",
 
   searchedFor: (question) => `已按此搜索：${question}`,

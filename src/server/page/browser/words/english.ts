@@ -130,6 +130,7 @@ export const english = {
   showAfter: "Show more below",
   previousSource: "Previous source",
   nextSource: "Next source",
+  openOriginal: "Open the original",
   sourceFailed: "The document could not be opened.",
 
   searchedFor: (question: string) => `Searched for: ${question}`,

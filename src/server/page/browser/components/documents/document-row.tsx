@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { WireDocument } from "../../../../api/wire.js";
 import { usePage } from "../../state/page.js";
+import { shownAddress } from "../../text/addresses.js";
 import { titleOf } from "../../text/answer-as-text.js";
 import { Confirm } from "../confirm.js";
 import { IconButton } from "../icon-button.js";
@@ -26,7 +27,7 @@ export function DocumentRow({ entry }: { readonly entry: WireDocument }) {
         onClick={() => act(source.open({ uri, title: entry.title, start: 0, end: 0 }))}
       >
         <span class="title">{title}</span>
-        <span class="place">{uri}</span>
+        <span class="place">{shownAddress(uri)}</span>
       </button>
       <span class="count">{words.passages(chunks)}</span>
       {status.value?.mayWrite && (

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { WireCitation } from "../../../../api/wire.js";
 import { usePage } from "../../state/page.js";
+import { originalOf, shownAddress } from "../../text/addresses.js";
 import { titleOf } from "../../text/answer-as-text.js";
 import { Dialog } from "../dialog.js";
 import { Icon } from "../icon.js";
@@ -53,7 +54,7 @@ function Unsupported({ citation }: { readonly citation: WireCitation }) {
 }
 
 function Panel() {
-  const { act, preferences, source } = usePage();
+  const { act, preferences, source, status } = usePage();
   const words = preferences.words.value;
   const { citation, siblings = [], ...place } = source.place.value!;
   const excerpt = source.excerpt.value;
@@ -62,6 +63,7 @@ function Panel() {
   const index = siblings.findIndex((sibling) => sibling === citation);
   const where = citation ?? excerpt;
   // Words that the document does not hold cannot be highlighted in it.
+  const original = originalOf(place.uri, status.value?.originals);
   const isMissing = citation?.support === "missing";
   return (
     <>
@@ -70,9 +72,20 @@ function Panel() {
           <h2 ref={heading} tabindex={-1}>
             {titleOf(place)}
           </h2>
-          <p class="place">{[where && words.place(where), place.uri].filter(Boolean).join(" · ")}</p>
+          <p class="place">{[where && words.place(where), shownAddress(place.uri)].filter(Boolean).join(" · ")}</p>
         </div>
         <div class="panel-actions">
+          {original && (
+            <a
+              class="icon-button"
+              href={original.href}
+              aria-label={words.openOriginal}
+              title={words.openOriginal}
+              {...(original.isDownload ? { download: "" } : { target: "_blank", rel: "noopener noreferrer" })}
+            >
+              <Icon name="out" />
+            </a>
+          )}
           {index > 0 && <IconButton icon="up" label={words.previousSource} onClick={() => act(source.step(-1))} />}
           {index >= 0 && index < siblings.length - 1 && (
             <IconButton icon="down" label={words.nextSource} onClick={() => act(source.step(1))} />

@@ -122,7 +122,7 @@ function serverOptions(io: CommandIo, flags: ServeFlags): ServerOptions {
     ...(audit !== undefined && { audit: { to: resolve(io.directory, audit), texts } }),
     // An uploaded file has no metadata that a filter could let through.
     ...(filter ? { access: () => ({ filter }) } : !readOnly && { uploads: { folder } }),
-    // Whoever is alone with the server can open the files anyway.
+    // A reader alone with the server can open the files anyway.
     originals: originals || (!isGuarded && isOwnMachine(host)),
     ...(log && { log: (entry) => void io.stderr.write(`${JSON.stringify(entry)}\n`) }),
     onError: (error) => void io.stderr.write(`${describeFailure(error, false)}\n`),

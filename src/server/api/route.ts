@@ -11,7 +11,7 @@ import type { CallersAnswers } from "./running-answers.js";
 import type { Uploads } from "./uploads.js";
 import type { WireEvent } from "./wire.js";
 
-/** Where originals come from: `true` sends the files of this machine that documents were read from. */
+/** Source of originals: `true` sends the files of this machine that documents were read from. */
 export type Originals = boolean | ((document: Document) => Response | Promise<Response>);
 
 /** Context that all routes share. */

@@ -203,7 +203,7 @@ describe("the figures of the documentation", () => {
   test("come from the benchmarks as they are now, by their methods and the names of their sizes", async () => {
     const described = (method: string, size: object) => [method, Object.keys(size)];
     for (const { benchmark: name, method, size } of results.values()) {
-      const path = [name, `proofs/${name}`, `planning/${name}`]
+      const path = [name, `${name}/${name}`, `proofs/${name}`, `planning/${name}`]
         .map((each) => join(root, `build/benchmarks/${each}.js`))
         .find(existsSync)!;
       const { benchmark } = (await import(path)) as { readonly benchmark: Benchmark };

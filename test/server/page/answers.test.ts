@@ -190,9 +190,9 @@ describe.skipIf(isChromiumMissing)("an answer on the page", () => {
     await failure.getByText("Details").click();
     expect(await failure.innerText()).toContain("the model is overloaded");
     await page.reload();
-    await failure.getByText("This question has no answer.").waitFor();
-    await failure.getByRole("button", { name: "Try again" }).click();
-    await failure.waitFor({ state: "detached" });
+    await page.getByText("This question has no answer.").waitFor();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("This question has no answer.").waitFor({ state: "detached" });
     await answered(page);
     expect(await answerOf(page).innerText()).toContain("Keys last 90 days");
   });

@@ -129,7 +129,13 @@ export function createChat({ client, router, filter, onProgress }: ChatOptions) 
       frames.flush();
       if (end === "gone") {
         if (id.value === undefined) throw new ApiError(0, { code: "offline", message: "" });
+        const shown = target.answer.value;
         await load(id.value, until);
+        // A server that has ended keeps nothing of an answer that it was making; the reader has seen it.
+        const kept = last.value;
+        if (kept?.answer.value.phase === "missing" && kept.question === target.question && shown.text !== "") {
+          kept.answer.value = failedAnswer(shown, { code: "interrupted", message: "" });
+        }
       }
     } catch (error) {
       if (until.aborted) return;

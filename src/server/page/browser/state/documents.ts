@@ -1,4 +1,4 @@
-import { batch, computed, signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 import type { WireDocument } from "../../../api/wire.js";
 import type { Client, DocumentFilter } from "../api/client.js";
 
@@ -13,6 +13,8 @@ export function createDocuments(client: Client) {
   const total = signal(0);
   const chosen = signal<ReadonlySet<string>>(new Set());
   let latest = 0;
+  /** Whether a question was asked within the chosen documents. */
+  let isAskedWithin = false;
 
   const load = async (offset: number) => {
     const request = ++latest;
@@ -30,12 +32,32 @@ export function createDocuments(client: Client) {
     list,
     total,
     chosen,
-    filter: computed((): DocumentFilter | undefined =>
-      chosen.value.size === 0 ? undefined : { uri: { in: [...chosen.value] } },
-    ),
+    /** Limits a question to the chosen documents, if there are any. */
+    filter: (): DocumentFilter | undefined => {
+      if (chosen.value.size === 0) return undefined;
+      isAskedWithin = true;
+      return { uri: { in: [...chosen.value] } };
+    },
+    /** Ends the choice with the conversation in which it was asked within. */
+    leaveConversation: () => {
+      if (isAskedWithin) chosen.value = new Set();
+      isAskedWithin = false;
+    },
+    /** Asks within the documents of a new file, too, where only chosen ones are asked. */
+    include: async (source: string) => {
+      if (chosen.value.size === 0) return;
+      const { documents } = await client.documents(source, 100, 0);
+      const added = documents.map(({ uri }) => uri).filter((uri) => uri.startsWith(source));
+      chosen.value = new Set([...chosen.value, ...added]);
+    },
+    /** Forgets the documents of a file that is gone. */
+    exclude: (source: string) => {
+      chosen.value = new Set([...chosen.value].filter((uri) => !uri.startsWith(source)));
+    },
     refresh: () => load(0),
     more: () => load(list.value.length),
     choose: (uri: string, isChosen: boolean) => {
+      isAskedWithin = false;
       const next = new Set(chosen.value);
       if (isChosen) next.add(uri);
       else next.delete(uri);

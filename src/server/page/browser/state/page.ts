@@ -50,14 +50,14 @@ export function createPage() {
   const chat = createChat({
     client,
     router,
-    filter: () => documents.filter.value,
+    filter: documents.filter,
     onProgress: () => act(conversations.refresh()),
   });
-  const uploads = createUploads(
-    client,
-    (path) => new URL(path, base).href,
-    () => act(Promise.all([refreshStatus(), documents.refresh()])),
-  );
+  const uploads = createUploads(client, (path) => new URL(path, base).href, {
+    onChange: () => act(Promise.all([refreshStatus(), documents.refresh()])),
+    onRead: ({ uri }) => act(documents.include(uri)),
+    onRemove: ({ uri }) => documents.exclude(uri),
+  });
 
   // All at once: on a slow line each request that waits for another costs half a second.
   const load = () =>
@@ -81,6 +81,11 @@ export function createPage() {
     source: createSource(client),
     isNarrow: matches("(max-width: 52rem)"),
     act,
+    /** Deletes a document, and with it what else the page shows of it. */
+    deleteDocument: async (uri: string) => {
+      await documents.remove(uri);
+      await Promise.all([refreshStatus(), ...(status.value?.uploads ? [uploads.refresh()] : [])]);
+    },
     /** Loads the data of the page, and follows the address from then on. */
     start: () => {
       act(load());
@@ -88,6 +93,7 @@ export function createPage() {
         const route = router.route.value;
         if (route.view !== "chat" || route.conversation === chat.id.peek()) return;
         const { conversation } = route;
+        documents.leaveConversation();
         untracked(() => (conversation === undefined ? chat.startNew() : void chat.open(conversation)));
       });
     },

@@ -18,10 +18,18 @@ export type Refusal = "too-large" | "other-kind" | "broken" | { readonly message
 
 const pollMs = 700;
 
+export interface UploadListener {
+  /** Called when the collection has changed. */
+  readonly onChange: () => void;
+  /** Called for each file that was added here and is read. */
+  readonly onRead: (upload: WireUpload) => void;
+  readonly onRemove: (upload: WireUpload) => void;
+}
+
 export type Uploads = ReturnType<typeof createUploads>;
 
 /** Files that are being uploaded, and those uploaded before. */
-export function createUploads(client: Client, url: (path: string) => string, onDone: () => void) {
+export function createUploads(client: Client, url: (path: string) => string, listener: UploadListener) {
   const sending = signal<readonly Sending[]>([]);
   const list = signal<readonly WireUpload[]>([]);
   /** Names of files that were added since the page was opened, which the chat shows above the question field. */
@@ -36,10 +44,12 @@ export function createUploads(client: Client, url: (path: string) => string, onD
 
   const refresh = async () => {
     clearTimeout(timer);
-    const before = list.value.filter(isUnderWay).length;
+    const before = list.value.filter(isUnderWay).map(({ name }) => name);
     list.value = await client.uploads();
     const underWay = list.value.filter(isUnderWay).length;
-    if (underWay < before) onDone();
+    if (underWay < before.length) listener.onChange();
+    const read = list.value.filter(({ name, state }) => state === "done" && before.includes(name));
+    for (const upload of read) if (recentNames.value.has(upload.name)) listener.onRead(upload);
     if (underWay > 0) timer = setTimeout(() => void refresh().catch(() => undefined), pollMs);
   };
 
@@ -54,7 +64,7 @@ export function createUploads(client: Client, url: (path: string) => string, onD
       list.value = [...list.value.filter(({ name }) => name !== upload.name), upload];
       change(file, undefined);
       await refresh();
-      onDone();
+      listener.onChange();
     } catch (error) {
       if (cancel.signal.aborted) return;
       const { code, message } = failureOf(error);
@@ -84,9 +94,11 @@ export function createUploads(client: Client, url: (path: string) => string, onD
       await refresh();
     },
     remove: async (name: string) => {
+      const removed = list.value.find((upload) => upload.name === name);
       await client.removeUpload(name);
+      if (removed) listener.onRemove(removed);
       await refresh();
-      onDone();
+      listener.onChange();
     },
     /** Takes a file out of the list above the question field. */
     dismiss: (name: string) => {

@@ -150,6 +150,7 @@ export const chinese: Words = {
     forbidden: "模型服务不允许此操作。",
     "context-length": "对话超过了模型的长度限制，请开始新对话。",
     busy: "这个对话的另一个回答仍在生成。",
+    interrupted: "服务器在回答完成之前中止，以上是已生成的部分。",
     offline: "无法连接服务器。",
   },
   failureDetails: "详细信息",

@@ -165,6 +165,7 @@ export const english = {
     forbidden: "The model service does not allow this.",
     "context-length": "The conversation has become too long for the model. Begin a new one.",
     busy: "Another answer of this conversation is still being made.",
+    interrupted: "The server ended before the answer was complete. This is the answer as far as it came.",
     offline: "The server cannot be reached.",
   } as Readonly<Record<string, string>>,
   failureDetails: "Details",

@@ -20,7 +20,7 @@ export interface ExchangeViewProps {
 
 /** A question with its answer, tool calls and sources. */
 export function ExchangeView({ exchange, isLast }: ExchangeViewProps) {
-  const { chat, preferences } = usePage();
+  const { act, chat, preferences } = usePage();
   const words = preferences.words.value;
   const answer = exchange.answer.value;
   const isEditing = useSignal(false);
@@ -63,7 +63,17 @@ export function ExchangeView({ exchange, isLast }: ExchangeViewProps) {
         </details>
       )}
       {phase === "waiting" && <Approvals calls={answer.waiting} />}
-      {(failure || phase === "missing" || isInterrupted) && <Failure failure={failure} mayRetry={isLast} />}
+      {(failure || isInterrupted) && <Failure failure={failure} mayRetry={isLast} />}
+      {phase === "missing" && !failure && (
+        <p class="remark">
+          {words.noAnswer}{" "}
+          {isLast && (
+            <button type="button" class="plain" onClick={() => act(chat.retry())}>
+              {words.tryAgain}
+            </button>
+          )}
+        </p>
+      )}
       {!isBusy && <SourceList citations={answer.citations} />}
       {!isBusy && <AnswerActions answer={answer} isLast={isLast} />}
       <Considered exchange={exchange} />

@@ -6,9 +6,14 @@ import { titleOf } from "../../text/answer-as-text.js";
 import { Confirm } from "../confirm.js";
 import { IconButton } from "../icon-button.js";
 
+/** The button that was pressed is gone with its row. */
+function focusHeading(): void {
+  document.querySelector<HTMLElement>("main h1")?.focus();
+}
+
 /** A document of the collection, which can be opened, searched alone, and deleted when allowed. */
 export function DocumentRow({ entry }: { readonly entry: WireDocument }) {
-  const { act, documents, preferences, source, status } = usePage();
+  const { act, deleteDocument, documents, preferences, source, status } = usePage();
   const words = preferences.words.value;
   const isDeleting = useSignal(false);
   const { chunks, uri } = entry;
@@ -37,7 +42,7 @@ export function DocumentRow({ entry }: { readonly entry: WireDocument }) {
         <Confirm
           title={words.deleteDocumentQuestion}
           explanation={words.deleteDocumentExplained(title)}
-          onConfirm={() => act(documents.remove(uri))}
+          onConfirm={() => act(deleteDocument(uri).then(focusHeading))}
           onClose={() => (isDeleting.value = false)}
         />
       )}

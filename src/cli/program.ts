@@ -310,6 +310,26 @@ Probes of an orchestrator are answered without a token: /livez while the process
     .runs(async () => (await import("./commands/serve.js")).serveCommand);
 
   program
+    .command("read")
+    .description("show what is read of a file, folder or address: text, places, and what is left out and why")
+    .argument("<path>", "file, folder, address of a web page, git:REPOSITORY or s3://BUCKET")
+    .addOption(
+      new Option("--as <format>", "markdown: the texts alone; json: the documents (default: for people)").choices([
+        "markdown",
+        "json",
+      ]),
+    )
+    .option("--ocr <folder>", "read words of pictures and scans, with Tesseract's language data in that folder")
+    .option("--allow-private", "also fetch from addresses of this machine and its network")
+    .examples(`
+  $ citewell read report.pdf
+  $ citewell read https://example.com/article --as markdown > article.md
+  $ citewell read ./docs --as json | jq '.documents[].leftOut'
+
+It needs no store, sends nothing, and keeps nothing. Texts start with the page, line or time in their source.`)
+    .runs(async () => (await import("./commands/read.js")).readCommand);
+
+  program
     .command("chunk")
     .description("show the chunks of a file")
     .argument("<file>")

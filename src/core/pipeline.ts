@@ -51,6 +51,18 @@ export type RunEvent =
       /** Why it was passed over, in words. */
       readonly reason: string;
     }
+  /** Text of a file that is not in its document on purpose, such as the captions of an article. */
+  | {
+      readonly type: "left-out";
+      /** Address of the document. */
+      readonly uri: string;
+      /** Kind of text, in the plural. */
+      readonly what: string;
+      /** Number of places that it was left out at. */
+      readonly count: number;
+      /** Beginning of the first, up to 120 characters. */
+      readonly example: string;
+    }
   | {
       readonly type: "warning";
       /** One line for people. */

@@ -268,6 +268,38 @@ describe("chunk", () => {
   });
 });
 
+describe("read", () => {
+  const paragraph = "The harbour opens on Monday, the council says, after a winter of repairs to its walls and gates.";
+  const article = `<title>Harbour news</title>\n<div><h1>Harbour news</h1>\n<p>By Ada Writer</p>\n${`<p>${paragraph}</p>\n`.repeat(8)}
+<figure><figcaption>Ships at the quay</figcaption></figure></div>`;
+
+  test("shows a text with the places of its source, what is left out of it, and what is not read and why", async () => {
+    const cwd = await temporaryFolder({ "a.html": article, "b.pdf": "no PDF", "c.mp4": "film" });
+    const { stdout, exitCode } = await citewell(["read", "."], { cwd });
+    expect(stdout).toMatch(/── a\.html\ntitle: Harbour news\n/);
+    expect(stdout).toContain(`line 4     ${paragraph}`);
+    expect(stdout).toContain('Left out of a.html: 1 captions, such as "Ships at the quay"');
+    expect(stdout).toMatch(/Skipped: c\.mp4.*transcribe it/);
+    expect(stdout).toMatch(/Failed: b\.pdf/);
+    expect(exitCode).toBe(1);
+  });
+
+  test("is a converter: the text alone as Markdown, or the document with its anchors as JSON", async () => {
+    const cwd = await temporaryFolder({ "a.html": article });
+    const { stdout } = await citewell(["read", "a.html", "--as", "markdown"], { cwd });
+    expect(stdout).toBe(`${Array.from({ length: 8 }, () => paragraph).join("\n\n")}\n`);
+    const { stdout: json } = await citewell(["read", "a.html", "--as", "json"], { cwd });
+    const { documents } = JSON.parse(json) as { documents: object[] };
+    expect(documents).toMatchObject([
+      {
+        title: "Harbour news",
+        anchors: expect.arrayContaining([{ start: 0, line: 4 }]),
+        leftOut: expect.arrayContaining([{ what: "captions", count: 1, example: "Ships at the quay" }]),
+      },
+    ]);
+  });
+});
+
 describe("help", () => {
   test.each([
     ["--help"],
@@ -275,6 +307,7 @@ describe("help", () => {
     ["ask", "--help"],
     ["search", "--help"],
     ["chunk", "--help"],
+    ["read", "--help"],
     ["local", "--help"],
   ])("%s %s exits 0 and gives examples", async (...words) => {
     const { exitCode, stdout } = await citewell(words.filter(Boolean));

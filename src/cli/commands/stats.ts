@@ -58,7 +58,7 @@ export async function statsCommand(io: CommandIo, flags: StatsFlags): Promise<nu
   };
   const described = describe(stats);
   if (flags.report !== undefined) {
-    const { statsReport } = await import("./stats-report.js");
+    const { statsReport } = await import("../report/stats-report.js");
     const collection = await collectionAt(place);
     const page = await statsReport({ location, figures: described, collection, folders: io });
     await writeText(resolve(io.directory, flags.report), page);

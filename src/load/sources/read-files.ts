@@ -192,8 +192,9 @@ export async function* reportOutcomes(
   let [skipped, failed] = [0, 0];
   for await (const outcome of outcomes) {
     if ("document" in outcome) {
-      const { document, warnings } = outcome;
+      const { document, warnings, leftOut = [] } = outcome;
       for (const message of warnings) report({ type: "warning", message });
+      for (const part of leftOut) report({ type: "left-out", uri: document.uri, ...part });
       if (document.text.trim() === "") report({ type: "skipped", uri: document.uri, reason: "blank" });
       else yield document;
     } else if ("skipped" in outcome) {

@@ -3,8 +3,8 @@ import { principalCoordinates } from "../../evaluate/principal-coordinates.js";
 import type { CollectionFigures } from "../../store/collection-figures.js";
 import { count, counted } from "../output/figures.js";
 import { displayPlace, displayUri, type KnownFolders } from "../output/terminal-text.js";
-import { growthChart, histogramChart, histogramOf, mapChart } from "../report/charts.js";
-import { reportPage, type ReportSection } from "../report/page.js";
+import { growthChart, histogramChart, histogramOf, mapChart } from "./charts.js";
+import { reportPage, type ReportSection } from "./page.js";
 
 export interface StatsReportInput {
   readonly location: string;

@@ -59,7 +59,66 @@ describe("a mail", () => {
         inReplyTo: "two@example.com",
         thread: "one@example.com",
       },
+      leftOut: [
+        {
+          what: "earlier mails",
+          count: 1,
+          example: "> Dear Jürgen, > what is the travel budget? >> older still",
+        },
+      ],
     });
+  });
+
+  test("that passes another on has all of that, whichever of six programs wrote it", async () => {
+    const contract = "The rent is 1,200 euros a month.";
+    const mail = (subject: string, body: string, type = "plain") =>
+      load(crlf(`From: a@example.com\nSubject: ${subject}\nContent-Type: text/${type}; charset=utf-8\n\n${body}\n`));
+    const forwards: Readonly<Record<string, readonly [subject: string, body: string, type?: string]>> = {
+      Gmail: [
+        "Fwd: Lease",
+        `FYI\n\n---------- Forwarded message ---------\nFrom: Landlord <l@example.com>\nDate: Mon, 4 Mar 2024\nSubject: Lease\n\n${contract}`,
+      ],
+      "Apple Mail": [
+        "Fwd: Lease",
+        `FYI\n\n> Begin forwarded message:\n> \n> From: Landlord <l@example.com>\n> Date: 4 March 2024\n> \n> ${contract}`,
+      ],
+      Outlook: [
+        "FW: Lease",
+        `FYI\n\nFrom: Landlord <l@example.com>\nSent: Monday, 4 March 2024 09:12\nTo: a@example.com\nSubject: Lease\n\n${contract}`,
+      ],
+      "Outlook in German": [
+        "WG: Miete",
+        `FYI\n\n-----Ursprüngliche Nachricht-----\nVon: Landlord\nGesendet: Montag\n\n${contract}`,
+      ],
+      Thunderbird: [
+        "Fwd: Lease",
+        `FYI\n\n-------- Forwarded Message --------\nSubject: Lease\nDate: Mon, 4 Mar 2024\nFrom: Landlord\n\n${contract}`,
+      ],
+      "Outlook on the web": [
+        "FW: Lease",
+        `<p>FYI</p><div id="appendonsend"></div><div id="divRplyFwdMsg"><b>From:</b> Landlord</div><div>${contract}</div>`,
+        "html",
+      ],
+    };
+    for (const [program, [subject, body, type]] of Object.entries(forwards)) {
+      const { text, leftOut } = await mail(subject, body, type);
+      expect.soft(text, program).toContain("FYI");
+      expect.soft(text, program).toContain(contract);
+      expect.soft(leftOut, program).toBeUndefined();
+    }
+    const answered = await mail(
+      "Re: Lease",
+      `Here it is.\n\nOn Monday, Anna wrote:\n> Where is the lease?\n> I need it.\n\n${forwards["Gmail"]![1]}`,
+    );
+    expect(answered.text).toContain(contract);
+    const answerAlone = await mail("Re: Lease", `Here it is.\n\n${forwards["Outlook"]![1].slice(5)}`);
+    expect(answerAlone.text).toBe("Here it is.");
+    expect(answerAlone.leftOut).toMatchObject([{ what: "earlier mails", count: 1 }]);
+  });
+
+  test("that answers none keeps quoted lines and heads of mails: they stand nowhere else", async () => {
+    const body = "The agenda:\n\nFrom: the office\nDate: 4 March\n\nRooms are booked.\n\n> a saying at the end";
+    expect((await load(crlf(`From: a@example.com\nSubject: Agenda\n\n${body}\n`))).text).toBe(body);
   });
 
   test("in HTML is Markdown without the mail that it replies to, whichever program marked that", async () => {

@@ -1,8 +1,9 @@
 import type { Json, Metadata } from "../../../core/types.js";
 import { markdownOfNodes } from "../html/html.js";
 import { named, parseHtml } from "../element-tree.js";
+import { LeftOutParts } from "../left-out.js";
 import type { InnerFile, LoadedText } from "../loader.js";
-import { withoutQuotedElements, withoutQuotedLines } from "./quoted-replies.js";
+import { isReply, withoutQuotedElements, withoutQuotedLines } from "./quoted-replies.js";
 
 /** A mail of any format. */
 export interface Mail {
@@ -25,7 +26,7 @@ export interface Mail {
 /** Longer plain texts are not searched for quoted replies: they are no letters. */
 const maxSearchedCharacters = 5_000_000;
 
-/** The document of a mail: its own words, without those of the mails that it replies to. */
+/** The document of a mail: its own words and those of mails that it passes on, without those that a reply repeats. */
 export function mailDocument(mail: Mail): LoadedText {
   const { subject, attachments } = mail;
   return {
@@ -37,15 +38,25 @@ export function mailDocument(mail: Mail): LoadedText {
   };
 }
 
-function bodyOf({ text = "", html = "" }: Mail): Pick<LoadedText, "text" | "mediaType"> {
+function bodyOf(mail: Mail): Pick<LoadedText, "text" | "mediaType" | "leftOut"> {
+  const { text = "", html = "", subject, inReplyTo, references } = mail;
+  const mayRepeat = isReply(subject, [...references, ...(inReplyTo === undefined ? [] : [inReplyTo])]);
+  const leftOut = new LeftOutParts();
+  const note = (quoted: string) => {
+    const line = quoted.replace(/\s+/gu, " ").trim();
+    if (line !== "") leftOut.note("earlier mails", line);
+  };
   if (text.trim() !== "" || html === "") {
     const plain = text.replaceAll("\r\n", "\n").trim();
-    return { text: plain.length > maxSearchedCharacters ? plain : withoutQuotedLines(plain), mediaType: "text/plain" };
+    const own = mayRepeat && plain.length <= maxSearchedCharacters ? withoutQuotedLines(plain, note) : plain;
+    return { text: own, mediaType: "text/plain", ...leftOut.noted };
   }
   const page = parseHtml(html);
   const body = named(page, "body")[0] ?? page;
-  const own = markdownOfNodes(withoutQuotedElements(body.children)).text;
-  return { text: own.trim() === "" ? markdownOfNodes(body.children).text : own, mediaType: "text/markdown" };
+  const whole = () => markdownOfNodes(body.children).text;
+  const own = mayRepeat ? markdownOfNodes(withoutQuotedElements(body.children, note)).text : whole();
+  if (own.trim() === "") return { text: whole(), mediaType: "text/markdown" };
+  return { text: own, mediaType: "text/markdown", ...leftOut.noted };
 }
 
 /** Bare ids: the brackets around them are part of their notation. */

@@ -12,14 +12,37 @@ const headLines = 5;
 /** A shorter quotation with an answer below it says what the answer is to. */
 const maxKeptLines = 6;
 
+/** The line above a mail that is passed on, as Gmail, Thunderbird, Apple Mail, Outlook and GMX write it. */
+const forwardLine =
+  /^[\s>]*(?:-{2,}\s*(?:forwarded message|forwarded by .{1,80}|weitergeleitete nachricht|message transféré|mensaje reenviado|messaggio inoltrato|doorgestuurd bericht|转发的邮件|轉寄郵件)\s*-*|begin forwarded message\s*:?|anfang der weitergeleiteten nachricht\s*:?)\s*$/iu;
+/** Subjects of mails that pass another one on, and of answers. */
+const forwardSubject = /^\s*(?:fwd?|wg|tr|rv|i|enc|vl|vs|doorst|转发|轉寄)\s*[:：]/iu;
+const replySubject = /^\s*(?:re|aw|antw|sv|ref|res|回复|回覆|答复)\s*(?:\[\d+\])?\s*[:：]/iu;
+
+/**
+ * Whether a mail answers another, so that it may repeat it. One that passes a mail on, and one that answers none, holds
+ * nothing that stands elsewhere.
+ */
+export function isReply(subject: string | undefined, answersTo: readonly string[]): boolean {
+  if (forwardSubject.test(subject ?? "")) return false;
+  return answersTo.length > 0 || replySubject.test(subject ?? "");
+}
+
+/** Is told of each text that is left out. */
+type NoteQuoted = (text: string) => void;
+
 /**
  * Cuts the mails that a reply repeats: what stands below the head of another mail, and quoted lines, but for short
- * quotations that the writer answers. Where nothing else is left, all of it stays.
+ * quotations that the writer answers. A mail that is passed on below the reply stays. Where nothing else is left, all of it
+ * stays.
  */
-export function withoutQuotedLines(text: string): string {
-  const lines = text.split("\n");
+export function withoutQuotedLines(text: string, note: NoteQuoted = () => {}): string {
+  const all = text.split("\n");
+  const forward = all.findIndex((line) => forwardLine.test(line));
+  const lines = forward < 0 ? all : all.slice(0, forward);
   const end = lines.findIndex((line, index) => isHeadOfQuotation(lines, index, line));
   const own = end < 0 ? lines : lines.slice(0, end);
+  const dropped = end < 0 ? [] : [lines.slice(end).join("\n")];
   const kept: string[] = [];
   for (let offset = 0; offset < own.length;) {
     let next = offset;
@@ -30,11 +53,17 @@ export function withoutQuotedLines(text: string): string {
     }
     const isAnswered = own.slice(next).some((line) => line.trim() !== "" && !isQuoted(line));
     if (isAnswered && next - offset <= maxKeptLines) kept.push(...own.slice(offset, next));
-    else dropAttribution(kept);
+    else {
+      dropAttribution(kept);
+      dropped.push(own.slice(offset, next).join("\n"));
+    }
     offset = next;
   }
+  if (forward >= 0) kept.push(...all.slice(forward));
   const result = kept.join("\n").trim();
-  return result === "" ? text : result;
+  if (result === "") return text;
+  for (const quoted of dropped) note(quoted);
+  return result;
 }
 
 function isQuoted(line: string): boolean {
@@ -55,13 +84,15 @@ function dropAttribution(kept: string[]): void {
 }
 
 /** Cuts the mails that a reply in HTML repeats, by the marks that mail programs put around them. */
-export function withoutQuotedElements(nodes: readonly HtmlNode[]): HtmlNode[] {
+export function withoutQuotedElements(nodes: readonly HtmlNode[], note: NoteQuoted): HtmlNode[] {
   const kept: HtmlNode[] = [];
-  for (const node of nodes) {
+  for (const [index, node] of nodes.entries()) {
     if (isText(node)) kept.push(node);
-    else if (startsQuotation(node)) break;
-    else if (!unseen.has(node.name) && !isQuotation(node))
-      kept.push({ ...node, children: withoutQuotedElements(node.children) });
+    else if (startsQuotation(node)) {
+      note(nodes.slice(index).map(textOf).join(" "));
+      break;
+    } else if (isQuotation(node)) note(textOf(node));
+    else if (!unseen.has(node.name)) kept.push({ ...node, children: withoutQuotedElements(node.children, note) });
   }
   return kept;
 }
@@ -73,6 +104,9 @@ function startsQuotation({ attributes }: HtmlElement): boolean {
   return attributes["id"] === "divRplyFwdMsg" || attributes["id"] === "appendonsend";
 }
 
+/** The same as `forwardLine` where a page puts the head behind it on the same line. */
+const forwardStart =
+  /^[\s-]*(?:forwarded message|weitergeleitete nachricht|begin forwarded|message transféré|mensaje reenviado)/iu;
 const quotationClass =
   /(?:^|\s)(?:gmail_quote|gmail_attr|yahoo_quoted|moz-cite-prefix|protonmail_quote|OutlookMessageHeader)(?:\s|$)/;
 
@@ -82,6 +116,9 @@ function isQuotation(element: HtmlElement): boolean {
     quotationClass.test(attributes["class"] ?? "") || (name === "blockquote" && attributes["type"] === "cite");
   return (
     isMarked &&
-    !/^[\s-]*(?:forwarded message|weitergeleitete nachricht|begin forwarded)/i.test(textOf(element).slice(0, 100))
+    !textOf(element)
+      .slice(0, 400)
+      .split("\n")
+      .some((line) => forwardStart.test(line))
   );
 }

@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from "node:timers/promises";
 import { shown } from "./check-port.js";
 import { OptionsError } from "./errors.js";
 
@@ -291,4 +292,14 @@ function iterate<T>(source: Source<T>): AsyncIterator<T> {
     next: () => Promise.resolve(iterator.next()),
     return: () => Promise.resolve(iterator.return?.() ?? { done: true, value: undefined }),
   };
+}
+
+let lastTurn: Promise<unknown> = Promise.resolve();
+
+/**
+ * Waits for a turn of the event loop that nobody else waits for by this. Two hundred replies may arrive in one turn, and if each were
+ * followed at once by milliseconds of work, nothing else would be read or written for seconds.
+ */
+export function ownTurn(): Promise<unknown> {
+  return (lastTurn = lastTurn.then(() => immediate()));
 }

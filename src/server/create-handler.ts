@@ -134,6 +134,9 @@ export function createHandler<Fields extends object>(
     if (reason !== undefined) throw new Refusal(403, "forbidden", reason);
     await next();
     c.res.headers.set("x-content-type-options", "nosniff");
+    // Hono's server for Node.js then sends the headers at once, rather than after it has tried to read the whole body.
+    const isStream = c.res.headers.get("content-type")?.startsWith("text/event-stream") === true;
+    if (isStream && incomingOf(c)?.httpVersion === "1.1") c.res.headers.set("transfer-encoding", "chunked");
     if (sender.origin !== null && origins.includes(sender.origin))
       allowOrigin(c.res.headers, sender.origin, c.req.raw.headers);
   });

@@ -1,5 +1,6 @@
 import type { Searchable } from "../../core/ports.js";
 import { given } from "../../core/given.js";
+import { ownTurn } from "../../core/stream.js";
 import type { AnswerEvent } from "../../core/types.js";
 import { refusalOf } from "../guard/refusal.js";
 import type { AnswerEnd, Metrics } from "../operations/metrics.js";
@@ -58,6 +59,7 @@ async function* wireEvents(
         yield event.error instanceof AnswerStopped ? { type: "stopped", text } : failed(event.error);
       } else if (event.type === "finish") {
         const { answer } = event;
+        await ownTurn();
         spent((answer.usage?.inputTokens ?? 0) + (answer.usage?.outputTokens ?? 0));
         uncharged = 0;
         const { cost } = answer.account.paid;

@@ -91,9 +91,13 @@ export const questionRoutes = [
   }),
 ];
 
-/** Tells the reader that the question was taken, before the search keeps this thread or its queue waits. */
+/**
+ * Tells the reader that the question was taken, before the search keeps this thread or its queue waits. The event leaves within
+ * one turn of the event loop, so that those of all who ask in the same moment do before the first of their searches begins.
+ */
 async function* announced(events: AsyncIterable<WireEvent>): AsyncGenerator<WireEvent> {
   yield { type: "searching" };
+  await setImmediate();
   await setImmediate();
   yield* events;
 }

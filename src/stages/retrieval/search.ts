@@ -4,6 +4,7 @@ import { z } from "zod";
 import { bothFilters, checkFilter, type Filter } from "../../core/filter.js";
 import { OptionsError } from "../../core/errors.js";
 import { narrowingOption, optionsOf, renamed, resolve } from "../../core/options.js";
+import { ownTurn } from "../../core/stream.js";
 import { mapStage, type Stage } from "../../core/pipeline.js";
 import type { Found, RetrievalQuery, RetrieveCall, Retriever, Searchable, Store } from "../../core/ports.js";
 import type {
@@ -191,6 +192,7 @@ export function search<Space extends string>(
       // The filter is applied again when hits are read: a retriever that ignores filters must not bypass one.
       const reading = filter === undefined ? {} : { filter };
       const call = { ...remainingTime(context), ...reading, signal: context.signal };
+      await ownTurn();
       const started = performance.now();
       const first = await ranking(asked, vector, call);
       // Words in quotes are meant literally.

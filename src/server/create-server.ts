@@ -14,6 +14,12 @@ import { isGuardedBy, isOwnMachine, loopbackNames, type ServerOptions, serverOpt
  */
 const maxPendingConnections = 4096;
 
+/**
+ * Time that an idle connection is kept, in milliseconds: longer than the 60 s after which usual balancers let go of theirs. With Node's
+ * default of 5 s, a client that uses its connection again in just that moment loses a request.
+ */
+const keepAliveTimeout = 65_000;
+
 /** A running server. */
 export interface Server {
   /** Address of the page, without a slash at its end; the API is below it. */
@@ -51,7 +57,7 @@ export async function createServer<Fields extends object>(
   }
   const { port: _port, host: _host, log: _log, ...given } = options;
   const handler = createHandler(kb, isGuarded ? given : { hosts: [...loopbackNames, host], ...given });
-  const server = createNodeServer((request, response) => void handler.node(request, response));
+  const server = createNodeServer({ keepAliveTimeout }, (request, response) => void handler.node(request, response));
   const connections = new Connections(server, log);
   try {
     await once(server.listen(port, host, maxPendingConnections), "listening");

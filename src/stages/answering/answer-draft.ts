@@ -177,7 +177,7 @@ export class AnswerDraft {
         .filter(({ reason }) => reason !== "uncited" || !needsNone);
       this.#state.remarks = remarks;
       if (remarks.length > 0) {
-        return [...found.map((message) => this.warn(message)), this.warn(remarksSentence(remarks), "claims")];
+        return [...found.map((message) => this.warn(message)), this.warn(remarksSentence(remarks, question), "claims")];
       }
     }
     return found.map((message) => this.warn(message));

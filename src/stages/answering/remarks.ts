@@ -1,19 +1,29 @@
 import type { AnswerRemark } from "../../core/types.js";
 
-/** The remarks of an answer as one sentence with their numbers, the most serious first. */
-export function remarksSentence(remarks: readonly AnswerRemark[]): string {
+/** The remarks of an answer as one sentence with their numbers, the most serious first, in the language of the question. */
+export function remarksSentence(remarks: readonly AnswerRemark[], question: string): string {
   const count = (wanted: AnswerRemark["reason"]) => remarks.filter(({ reason }) => reason === wanted).length;
-  const [missing, near, uncited] = [count("missing"), count("near"), count("uncited")];
-  const parts = [
-    ...(missing > 0
-      ? [`${quotations(missing)} not in the source that ${missing === 1 ? "it names" : "they name"}`]
-      : []),
-    ...(near > 0 ? [`${quotations(near)} in the source in other words only`] : []),
-    ...(uncited > 0 ? [`${uncited} ${uncited === 1 ? "sentence cites" : "sentences cite"} no source`] : []),
+  const counts: Counts = [count("missing"), count("near"), count("uncited")];
+  const isChinese = /\p{Script=Han}/u.test(question) && !/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(question);
+  const parts = isChinese ? inChinese(counts) : inEnglish(counts);
+  return parts.filter((_, index) => counts[index]! > 0).join(isChinese ? "；" : "; ");
+}
+
+/** Quotations that are not in their sources, those that are nearly, and sentences without a source. */
+type Counts = readonly [missing: number, near: number, uncited: number];
+
+function inEnglish([missing, near, uncited]: Counts): readonly string[] {
+  return [
+    `${quotations(missing)} not in the source that ${missing === 1 ? "it names" : "they name"}`,
+    `${quotations(near)} in the source in other words only`,
+    `${uncited} ${uncited === 1 ? "sentence cites" : "sentences cite"} no source`,
   ];
-  return parts.join("; ");
 }
 
 function quotations(count: number): string {
   return count === 1 ? "1 quotation is" : `${count} quotations are`;
+}
+
+function inChinese([missing, near, uncited]: Counts): readonly string[] {
+  return [`${missing} 处引文不在所引的原文中`, `${near} 处引文在原文中说法不同`, `${uncited} 句话没有注明来源`];
 }

@@ -31,9 +31,6 @@ export interface Section {
   readonly opens: boolean;
 }
 
-/** A longer item is read sentence by sentence, in UTF-16 units. */
-const maxItemLength = 500;
-
 /** The units of sources in their order. */
 export function unitsOf(sources: readonly ReadSource[]): readonly Unit[] {
   const units: Unit[] = [];
@@ -82,8 +79,7 @@ class SourceReader {
     else if (kind === "front-matter" || !saysSomething(text)) this.#section = this.#sectionBelow([], false);
     else if (kind === "item") {
       if (this.#lastKind === "item") this.#block--;
-      if (text.trim().length > maxItemLength) this.#addSentences(start, text);
-      else this.#add("item", start, end);
+      this.#add("item", start, end);
     } else this.#addEntryOrProse(start, text);
   }
 

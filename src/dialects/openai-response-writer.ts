@@ -174,22 +174,22 @@ export class ResponseWriter {
   *#closed(status = "completed"): Generator<ResponseEvent> {
     if (!this.#open) return;
     const { item, kind, text, annotations } = this.#open;
-    const at = this.#at();
+    const place = this.#at();
     let whole: ResponseItem = { ...item, status, arguments: text };
     if (kind === "message") {
-      yield { type: "response.output_text.done", ...at, text, logprobs: [] };
-      yield { type: "response.content_part.done", ...at, part: textPart(text, annotations) };
+      yield { type: "response.output_text.done", ...place, text, logprobs: [] };
+      yield { type: "response.content_part.done", ...place, part: textPart(text, annotations) };
       whole = messageItem(item.id, text, annotations, status);
     } else if (kind === "reasoning") {
       yield { type: "response.reasoning_summary_text.done", ...this.#summaryAt(), text };
       yield { type: "response.reasoning_summary_part.done", ...this.#summaryAt(), part: summaryPart(text) };
       whole = { ...item, status, summary: [summaryPart(text)] };
     } else {
-      const { item_id, output_index } = at;
+      const { item_id, output_index } = place;
       const name = item["name"];
       yield { type: "response.function_call_arguments.done", item_id, output_index, name, arguments: text };
     }
-    yield { type: "response.output_item.done", output_index: at.output_index, item: whole };
+    yield { type: "response.output_item.done", output_index: place.output_index, item: whole };
     this.#response = { ...this.#response, output: [...this.#response.output, whole] };
     this.#open = undefined;
   }

@@ -94,7 +94,7 @@ describe.each(named)("the AI SDK $version with openai(id), at the local service,
       schema,
       prompt: `${context}\n\nWhen do API keys expire?`,
       maxRetries: 0,
-    } as never);
+    });
     expect(object).toMatchObject({ days: 90 });
     await close();
   });

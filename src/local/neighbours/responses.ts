@@ -77,8 +77,8 @@ function keptResponse(id: string, field: string, kept: KeptResponses) {
 function inputItems({ input }: ModelResponsesRequest, kept: KeptResponses): KeptItem[] {
   if (typeof input === "string") return [{ role: "user", content: input }];
   return input.map((item) => {
-    if (item.type !== "item_reference") return item as KeptItem;
-    const found = kept.item(item["id"] as string);
+    if (item.type !== "item_reference") return item;
+    const found = kept.item(item.id);
     if (found) return found;
     throw new RequestFailure("no-path", `There is no item ${JSON.stringify(item["id"])}: send it whole`, {
       field: "input",
@@ -128,8 +128,8 @@ function messagesOf(items: readonly KeptItem[]): OpenAiMessage[] {
   const messages: OpenAiMessage[] = [];
   for (const item of items) {
     if (item.type === "function_call") {
-      const { call_id, name, arguments: given } = item as { call_id: string; name: string; arguments: string };
-      const call = { id: call_id, type: "function" as const, function: { name, arguments: given } };
+      const { call_id, name, arguments: written } = item as { call_id: string; name: string; arguments: string };
+      const call = { id: call_id, type: "function" as const, function: { name, arguments: written } };
       const last = messages.at(-1);
       if (last?.role === "assistant" && last.tool_calls) last.tool_calls.push(call);
       else messages.push({ role: "assistant", content: null, tool_calls: [call] });
@@ -137,7 +137,7 @@ function messagesOf(items: readonly KeptItem[]): OpenAiMessage[] {
       const { call_id, output } = item as { call_id: string; output: string | ResponsesMessage["content"] };
       messages.push({ role: "tool", tool_call_id: call_id, content: contentOf(output) });
     } else if (item.type !== "reasoning") {
-      const { role, content } = item as ResponsesMessage;
+      const { role, content } = item;
       messages.push({ role, content: contentOf(content) });
     }
   }

@@ -52,7 +52,7 @@ export async function serveRerank(body: unknown, context: RouteContext): Promise
   const request = resolve("rerank", NeighbourRerankRequest, body as never);
   const { reranker } = context.kb;
   if (!reranker) throw new Refusal(404, "model_not_found", "This collection has no reranker");
-  if (request.model != null) requireOwn(request.model, reranker.model);
+  if (typeof request.model === "string") requireOwn(request.model, reranker.model);
   const documents = request.documents.map((document, index) => textOf(document, index, request));
   const { query, top_n: topN, return_documents: returns = true } = request;
   if (query === "") throw invalid("query: must not be empty");
@@ -60,7 +60,7 @@ export async function serveRerank(body: unknown, context: RouteContext): Promise
   try {
     const { results, tokens } = await reranker.rerank(query, documents, {
       signal: context.request.signal,
-      ...(topN != null && { topN }),
+      ...(typeof topN === "number" && { topN }),
     });
     const counted = tokens ?? countIn([query, ...documents], context.kb.embedder);
     context.spent(counted);

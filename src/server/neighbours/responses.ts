@@ -139,7 +139,7 @@ async function inputOf({ input, previous_response_id }: OpenAiResponsesRequest, 
   const said = earlier.filter((item) => item.type === "item_reference" || (isMessage(item) && !isInstruction(item)));
   const answered = said.at(-1);
   const kept = answered?.type === "item_reference" ? responseOfItem(answered.id as string) : undefined;
-  // What was said before it stands in the conversation.
+  // The conversation has everything that was said before it.
   if (kept !== undefined) return { question: textOf(last), history: [], instructions, previous: previous ?? kept };
   const history = await Promise.all(
     said.map(async (item): Promise<Turn> => {

@@ -53,14 +53,18 @@ test("it lists them beside the model that answers, and describes them", async ()
 test("what its models cannot do is refused in words", async () => {
   const { openai, send } = await sharing({ shareModels: true });
   const model = models.embedding;
-  const refused = (request: object) => expect(openai.embeddings.create(request as never)).rejects;
-  await refused({ model: "gpt-9", input: "a" }).toMatchObject({ status: 404, code: "model_not_found" });
-  await refused({ model, input: ["a", ""] }).toMatchObject({
-    status: 400,
-    message: expect.stringContaining("input.1"),
-  });
-  await refused({ model, input: "a", dimensions: 7 }).toMatchObject({ status: 400 });
-  await refused({ model, input: "word ".repeat(9000) }).toMatchObject({ code: "context_length_exceeded" });
+  const refused = (request: object, as: object) =>
+    expect(openai.embeddings.create(request as never)).rejects.toMatchObject(as);
+  await refused({ model: "gpt-9", input: "a" }, { status: 404, code: "model_not_found" });
+  await refused(
+    { model, input: ["a", ""] },
+    {
+      status: 400,
+      message: expect.stringContaining("input.1"),
+    },
+  );
+  await refused({ model, input: "a", dimensions: 7 }, { status: 400 });
+  await refused({ model, input: "word ".repeat(9000) }, { code: "context_length_exceeded" });
   const body = { query: "a", documents: [{ title: "b" }] };
   expect((await send("POST", "/v1/rerank", body)).status).toBe(400);
 });

@@ -3,7 +3,7 @@ import { markdownOfNodes } from "../html/html.js";
 import { named, parseHtml } from "../element-tree.js";
 import { LeftOutParts } from "../left-out.js";
 import type { InnerFile, LoadedText } from "../loader.js";
-import { isReply, withoutQuotedElements, withoutQuotedLines } from "./quoted-replies.js";
+import { isForward, isReply, withoutQuotedElements, withoutQuotedLines } from "./quoted-replies.js";
 
 /** A mail of any format. */
 export interface Mail {
@@ -54,7 +54,8 @@ function bodyOf(mail: Mail): Pick<LoadedText, "text" | "mediaType" | "leftOut"> 
   const page = parseHtml(html);
   const body = named(page, "body")[0] ?? page;
   const whole = () => markdownOfNodes(body.children).text;
-  const own = mayRepeat ? markdownOfNodes(withoutQuotedElements(body.children, note)).text : whole();
+  // The marks that programs put around a quoted mail say that this is a reply, whatever its head lacks.
+  const own = isForward(subject) ? whole() : markdownOfNodes(withoutQuotedElements(body.children, note)).text;
   if (own.trim() === "") return { text: whole(), mediaType: "text/markdown" };
   return { text: own, mediaType: "text/markdown", ...leftOut.noted };
 }

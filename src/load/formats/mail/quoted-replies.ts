@@ -24,8 +24,13 @@ const replySubject = /^\s*(?:re|aw|antw|sv|ref|res|回复|回覆|答复)\s*(?:\[
  * nothing that stands elsewhere.
  */
 export function isReply(subject: string | undefined, answersTo: readonly string[]): boolean {
-  if (forwardSubject.test(subject ?? "")) return false;
+  if (isForward(subject)) return false;
   return answersTo.length > 0 || replySubject.test(subject ?? "");
+}
+
+/** Whether a subject says that the mail passes another one on. */
+export function isForward(subject: string | undefined): boolean {
+  return forwardSubject.test(subject ?? "");
 }
 
 /** Is told of each text that is left out. */

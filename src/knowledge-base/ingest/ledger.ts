@@ -148,6 +148,9 @@ export class IngestLedger {
       case "warning":
         this.#warnings.push(event.message);
         break;
+      case "left-out":
+        // Parts of a document are shown by `citewell read`; a report of many documents counts whole ones.
+        break;
     }
   }
 

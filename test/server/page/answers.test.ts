@@ -84,7 +84,7 @@ describe.skipIf(isChromiumMissing)("an answer on the page", () => {
   });
 
   test("stops when it is told to, keeps what was written, and is made anew on request", async () => {
-    const { url, json } = await served(documents, {}, { eventDelayMs: 100 });
+    const { url, json } = await served(documents, {}, { eventDelayMs: 500 });
     const { page } = await open(url);
     await ask(page, question);
     await answerOf(page).waitFor();
@@ -111,7 +111,7 @@ describe.skipIf(isChromiumMissing)("an answer on the page", () => {
   });
 
   test("goes on after a reload in the middle of it, and nothing of it is lost", async () => {
-    const { url } = await served(documents, {}, { eventDelayMs: 100 });
+    const { url } = await served(documents, {}, { eventDelayMs: 1000 });
     const { page } = await open(url);
     await ask(page, question);
     await answerOf(page).waitFor();

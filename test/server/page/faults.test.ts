@@ -31,7 +31,7 @@ describe.skipIf(isChromiumMissing)("the page", () => {
   });
 
   test("says calmly that a question was stopped before its first word, and can ask it again", async () => {
-    const { url } = await served(documents, {}, { eventDelayMs: 500 });
+    const { url } = await served(documents, {}, { eventDelayMs: 3000 });
     const { page } = await open(url);
     await ask(page, "When do API keys expire?");
     await page

@@ -4,7 +4,7 @@ import { runWithPackages } from "../../support/bare-install.js";
 import { gifUrl } from "../video/media-samples.js";
 
 /** The packages that the service itself needs. */
-const packages = ["image-size", "zod", "hono", "@hono/node-server", "stemmer"];
+const packages = ["image-size", "zod", "hono", "@hono/node-server", "opencc-js", "stemmer"];
 const start = `import { startLocalService } from "./dist/local/service.js";`;
 
 test("without sharp a picture is still described, and the answer says what to install for its colours", async () => {
@@ -15,7 +15,7 @@ test("without sharp a picture is still described, and the answer says what to in
     const headers = { authorization: "Bearer " + apiKey, "content-type": "application/json" };
     const body = ${JSON.stringify(JSON.stringify(request))};
     const response = await fetch(url + "/llm/v1/chat/completions", { method: "POST", headers, body });
-    console.log((await response.json()).choices[0].message.content);
+    const reply = await response.json(); console.log(reply.choices?.[0].message.content ?? JSON.stringify(reply));
     await close();`;
   const answer = await runWithPackages(packages, script);
   expect(answer).toContain("is a GIF file of 10 by 20 pixels");

@@ -13,7 +13,7 @@ const keys = {
 };
 const locks = { uri: "locks", title: "Locks", text: "Locks rust in winter. Bob oils them in spring." };
 const documents = [keys, locks];
-const slow = { eventDelayMs: 40 };
+const slow = { eventDelayMs: 200 };
 const question = "When do API keys expire?";
 const whole = "API keys expire after 90 days.";
 /** The passage that is quoted, from the telling sentence on. */

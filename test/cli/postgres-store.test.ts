@@ -56,7 +56,8 @@ describe.skipIf(noPostgres)("a command with the address of a database as its sto
     const report = readFileSync(join(cwd, "stats.html"), "utf8");
     for (const part of ["Length of chunks", "Map of the collection", "Growth"]) expect(report).toContain(part);
     expect(existsSync(join(cwd, ".citewell"))).toBe(false);
-  });
+    // Some fifteen processes, each of which connects to the server.
+  }, 300_000);
 
   test("is moved to another model in its place, and back", async () => {
     const cwd = await temporaryFolder({ "docs/keys.md": "# Keys\n\nAda keeps the recovery key.\n" });

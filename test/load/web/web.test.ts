@@ -165,7 +165,7 @@ describe("readUrl", () => {
       "/fine": html("<p>Fine"),
     }));
     const urls = ["/large", "/bomb", "/slow", "/gone", "/picture", "/fine"].map((path) => base + path);
-    const { documents, failures } = await read(readUrl(urls, { ...here, maxFileBytes: 4999, requestTimeoutMs: 300 }));
+    const { documents, failures } = await read(readUrl(urls, { ...here, maxFileBytes: 4999, requestTimeoutMs: 2000 }));
     expect(documents).toMatchObject([{ text: "Fine" }]);
     expect(failures).toEqual([
       `${base}/large has more than 4999 bytes, which is maxFileBytes`,

@@ -27,8 +27,8 @@ export interface CrowdOptions {
   readonly killEveryMs?: number;
   /** Shares of the documents that have ended, at each of which a worker is stopped (SIGSTOP) until the others take it for dead, and goes on. */
   readonly pauseAt?: readonly number[];
-  /** Share of the documents that have ended when the database crashes and starts again. */
-  readonly restartAt: number;
+  /** Share of the documents that have ended when the database crashes and starts again. Default: it does not. */
+  readonly restartAt?: number;
   /** Ends the run with an error that shows how far it came. */
   readonly maxSeconds: number;
   readonly onProgress?: (done: number, kills: number) => void;
@@ -55,8 +55,18 @@ export function crowdEmbedder(upstream: Pick<FaultyEmbeddings, "baseUrl">) {
 
 /** Ingests documents by workers in processes of their own, of which one after the other is killed with SIGKILL. */
 export async function runCrowd(options: CrowdOptions): Promise<CrowdOutcome> {
-  const { server, url, upstream, documents, command, workers, concurrency, killEveryMs, restartAt, onProgress } =
-    options;
+  const {
+    server,
+    url,
+    upstream,
+    documents,
+    command,
+    workers,
+    concurrency,
+    killEveryMs,
+    restartAt = Infinity,
+    onProgress,
+  } = options;
   const { embedder: model_, close } = crowdEmbedder(upstream);
   const store = await openPostgresStore(url, model_);
   const running = new Set<ChildProcess>();

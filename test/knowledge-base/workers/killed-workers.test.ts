@@ -1,11 +1,12 @@
-// In test:all alone: it kills worker processes beside a database server, for 37 s.
+// In test:all alone: it kills worker processes beside a database server, for 80 s.
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { ingest } from "../../../src/knowledge-base/ingest.js";
 import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
+import { startCitus } from "../../support/citus-cluster.js";
 import { commandFile } from "../../support/citewell.js";
 import { startFaultyEmbeddings } from "../../support/faulty-embeddings.js";
 import { postgresContent } from "../../support/postgres-content.js";
-import { noPostgres, type PostgresServer, startPostgres } from "../../support/postgres-server.js";
+import { noCitus, noPostgres, type PostgresServer, startPostgres } from "../../support/postgres-server.js";
 import { crowdDocuments, crowdEmbedder, runCrowd } from "../../support/worker-crowd.js";
 
 let server: PostgresServer;
@@ -52,4 +53,41 @@ test.skipIf(noPostgres)(
     expect([...faulty.answered.keys()].toSorted()).toEqual([...calm.answered.keys()].toSorted());
   },
   240_000,
+);
+
+test.skipIf(noCitus)(
+  "workers that are killed twenty times leave the store of a quiet run on a cluster, too",
+  async () => {
+    const cluster = await startCitus();
+    onTestFinished(() => cluster.remove());
+    const [quiet, wild] = [await cluster.createDatabase("quiet"), await cluster.createDatabase("wild")];
+    const [calm, busy] = await Promise.all([startFaultyEmbeddings(0, 1), startFaultyEmbeddings(0, 1, 20)]);
+    onTestFinished(async () => void (await Promise.all([calm.close(), busy.close()])));
+    const documents = crowdDocuments(400);
+    const { embedder, close } = crowdEmbedder(calm);
+    for (const url of [quiet, wild]) {
+      const store = await openPostgresStore(url, embedder, { distributed: { shards: 6 } });
+      if (url === quiet) await ingest(documents, { store, embedder });
+      await store.close();
+    }
+    await close();
+    const outcome = await runCrowd({
+      server: cluster.coordinator,
+      url: wild,
+      upstream: busy,
+      documents,
+      command: commandFile,
+      workers: 3,
+      concurrency: 1,
+      killAt: Array.from({ length: 20 }, (_, kill) => 0.02 + 0.045 * kill),
+      maxSeconds: 200,
+    });
+    expect(outcome.messages).toBe("");
+    expect(outcome.kills).toBe(20);
+    expect(outcome.status.documents).toMatchObject({ waiting: 0, added: 400, failed: 0, quarantined: 0 });
+    expect(await postgresContent(wild)).toEqual(await postgresContent(quiet));
+    expect(outcome.repeatedTexts).toBeLessThanOrEqual(outcome.kills * busy.maxTexts());
+    expect([...busy.answered.keys()].toSorted()).toEqual([...calm.answered.keys()].toSorted());
+  },
+  300_000,
 );

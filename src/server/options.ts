@@ -92,8 +92,8 @@ export interface HandlerOptions {
   readonly uploads?: UploadOptions;
   /**
    * Whether readers may have the file that a document was read from: `true` sends those of this machine as downloads, a function
-   * answers itself, with a redirect to where the originals are for instance. Readers get no document that they may not see.
-   * Default: false.
+   * answers itself, with a redirect to where the originals are for instance. Readers get no document that they may not see,
+   * and those with a `filter` no file that holds several documents, such as a table. Default: false.
    */
   readonly originals?: boolean | ((document: Document) => Response | Promise<Response>);
   /** Path at which the handler is mounted, such as `/docs`. Default: the root. */

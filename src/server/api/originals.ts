@@ -21,9 +21,15 @@ export const originalRoutes = [
         .meta({ examples: ["file:///docs/keys.md"] }),
     }),
     reply: "file",
-    async serve({ uri }, { documents, originals, audit }) {
+    async serve({ uri }, { documents, originals, access, audit }) {
       const document = originals === false ? undefined : await documents.document(uri);
       if (!document || originals === false) throw new Refusal(404, "not-found", "There is no such file to open");
+      // The row of a table or the mail of a mailbox is in a file with others, which the filter may hide.
+      if (originals === true && access.filter !== undefined && uri.includes("#")) {
+        const message =
+          "The file that this was read from holds other documents, too, which you may not be allowed to see";
+        throw new Refusal(403, "forbidden", message);
+      }
       audit({ event: "document", uri });
       return { response: originals === true ? await fileOf(document.uri) : await originals(document) };
     },

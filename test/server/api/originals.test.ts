@@ -44,7 +44,16 @@ test("nobody gets a file by default, nor that of a document that the caller may 
     access: (request) => ({ filter: { metadata: { team: request.headers.get("x-team") ?? "" } } }),
   });
   expect((await scoped.as({ "x-team": "south" }).send("GET", path)).status).toBe(404);
-  expect((await scoped.as({ "x-team": "north" }).send("GET", path)).status).toBe(200);
+  // The row is the caller's, the table with everybody's rows is not.
+  const reply = await scoped.as({ "x-team": "north" }).send("GET", path);
+  expect(reply.status).toBe(403);
+  expect(await reply.text()).not.toContain("06:00");
+  const whole = { ...document, uri: document.uri.replace("#row=2", "") };
+  const own = await served([whole], {
+    originals: true,
+    access: () => ({ filter: { metadata: { team: "north" } } }),
+  });
+  expect((await own.send("GET", path.replace(encodeURIComponent("#row=2"), ""))).status).toBe(200);
 });
 
 test("a function answers with the originals itself", async () => {

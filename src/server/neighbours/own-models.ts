@@ -14,6 +14,12 @@ export async function serveEmbeddings(body: unknown, context: RouteContext): Pro
   requireOwn(request.model, embedder.space);
   const texts = textsOf(request.input);
   checkTexts(texts, embedder);
+  const requireDimension = (dimension: number) => {
+    if ((request.dimensions ?? dimension) === dimension) return;
+    throw invalid(`dimensions: the vectors of ${embedder.space} have ${dimension} numbers: leave it out`);
+  };
+  // Some embedders know it from their first vector on.
+  if (embedder.dimension !== undefined) requireDimension(embedder.dimension);
   const release = context.answers.admit();
   try {
     const { signal } = context.request;
@@ -26,10 +32,7 @@ export async function serveEmbeddings(body: unknown, context: RouteContext): Pro
       tokens += made.tokens ?? countIn(batch, embedder);
     }
     context.spent(tokens);
-    const dimension = vectors[0]!.length;
-    if ((request.dimensions ?? dimension) !== dimension) {
-      throw invalid(`dimensions: the vectors of ${embedder.space} have ${dimension} numbers: leave it out`);
-    }
+    requireDimension(vectors[0]!.length);
     const isBase64 = request.encoding_format === "base64";
     return Response.json({
       id: `embd-${randomUUID()}`,

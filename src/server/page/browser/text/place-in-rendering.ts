@@ -80,8 +80,9 @@ function aligned(from: Letters, to: Letters): readonly (number | undefined)[] {
       continue;
     }
     const next = to.text.slice(at, at + certainLetters);
-    const found = from.text.indexOf(next, index);
-    if (found >= 0 && found - index <= maxSkipped) index = found;
+    // Within that reach alone, so that the steps grow with the length of the text and not with its square.
+    const ahead = from.text.slice(index, index + maxSkipped + next.length).indexOf(next);
+    if (ahead >= 0) index += ahead;
     // A letter that only the rendering has, such as that of an entity.
     else at++;
   }

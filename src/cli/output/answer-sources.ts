@@ -1,5 +1,6 @@
 import type { Answer, Citation } from "../../core/types.js";
 import { plainText } from "../../text/blocks/plain-text.js";
+import { isChinese } from "../../text/words/chinese.js";
 import { isFunctionWord } from "../../text/words/function-words.js";
 import { terms } from "../../text/words/terms.js";
 import type { AnswerView } from "./answer-view.js";
@@ -48,10 +49,6 @@ export function describeSources(
   const headings = nearest.headings.map((heading) => `  ${oneLine(heading, 100)}`);
   const ask = headings.length > 0 ? `${words.ask}\n${headings.join("\n")}\n` : "";
   return `${words.nearest}\n${passages.join("\n")}\n${ask}`;
-}
-
-function isChinese(text: string): boolean {
-  return /\p{Script=Han}/u.test(text) && !/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text);
 }
 
 /** Marks the words of a line that share a stem with a telling word of the question; in Chinese, pairs of characters. */

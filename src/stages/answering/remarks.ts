@@ -1,12 +1,13 @@
 import type { AnswerRemark } from "../../core/types.js";
+import { isChinese } from "../../text/words/chinese.js";
 
 /** The remarks of an answer as one sentence with their numbers, the most serious first, in the language of the question. */
 export function remarksSentence(remarks: readonly AnswerRemark[], question: string): string {
   const count = (wanted: AnswerRemark["reason"]) => remarks.filter(({ reason }) => reason === wanted).length;
   const counts: Counts = [count("missing"), count("near"), count("uncited")];
-  const isChinese = /\p{Script=Han}/u.test(question) && !/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(question);
-  const parts = isChinese ? inChinese(counts) : inEnglish(counts);
-  return parts.filter((_, index) => counts[index]! > 0).join(isChinese ? "；" : "; ");
+  const chinese = isChinese(question);
+  const parts = chinese ? inChinese(counts) : inEnglish(counts);
+  return parts.filter((_, index) => counts[index]! > 0).join(chinese ? "；" : "; ");
 }
 
 /** Quotations that are not in their sources, those that are nearly, and sentences without a source. */

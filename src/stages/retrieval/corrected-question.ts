@@ -12,9 +12,10 @@ type Words = Pick<Searchable, "lexical" | "hits" | "similarWords">;
 type Call = Omit<RetrieveCall, "count">;
 
 /**
- * A short question with the words that its store does not have as the store spells them, the last one completed and two words that were
- * typed as one taken apart; `undefined` when it has all, or none that is near. The store gives stems, and passages that have one show how it is spelt, so that a filter hides spellings as
- * it hides passages. A word that one of the hits has is known, and costs nothing.
+ * A short question with the words that its store does not have as the store spells them, the last one completed and two words
+ * that were typed as one taken apart; `undefined` when it has all, or none that is near. The store gives stems, and passages that
+ * have one show how it is spelt, so that a filter hides spellings as it hides passages. A word that one of the hits has is known,
+ * and costs nothing.
  */
 export async function correctedQuestion(
   question: string,

@@ -1,3 +1,4 @@
+import { isChinese } from "../words/chinese.js";
 import { attribute, escapeTags, parseAttributes, unescapeTags } from "./prompt-tags.js";
 
 /** A numbered passage as the model reads it. */
@@ -24,8 +25,7 @@ export const abstentions = {
 
 /** The abstention for a question: Chinese for a question in Chinese, English for all others. */
 export function abstentionFor(question: string): string {
-  const chinese = /\p{Script=Han}/u.test(question) && !/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(question);
-  return chinese ? abstentions.chinese : abstentions.english;
+  return isChinese(question) ? abstentions.chinese : abstentions.english;
 }
 
 const abstentionStarts = Object.values(abstentions).map(lettersOnly);

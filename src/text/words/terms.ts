@@ -1,6 +1,7 @@
 import { RememberedPieces } from "../tables/remembered-pieces.js";
 import { TextUnits } from "../tables/text-units.js";
 import { kindsOfUnits, surrogateRuns } from "../tokens/pre-tokens.js";
+import { isChinese } from "./chinese.js";
 import { isFunctionWord } from "./function-words.js";
 import { simplified } from "./simplified-forms.js";
 import { wordTerms } from "./word-terms.js";
@@ -80,13 +81,11 @@ export function subjectTerms(text: string): readonly string[] {
 
 /** Spaces take the place of the words that make a Chinese text a question. */
 function withoutQuestionWords(text: string): string {
-  return languageOf(text) === "chinese" ? simplified(text).replace(questionWords, " ") : text;
+  return isChinese(text) ? simplified(text).replace(questionWords, " ") : text;
 }
 
 function languageOf(text: string): "chinese" | undefined {
-  return /\p{Script=Han}/u.test(text) && !/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)
-    ? "chinese"
-    : undefined;
+  return isChinese(text) ? "chinese" : undefined;
 }
 
 /** The terms of a text, each with the number of times that it occurs. */

@@ -1,7 +1,8 @@
 import { standInNotice } from "../../../text/prompt/stand-in-notice.js";
 import { markerOf } from "../../../text/citations/citation-markers.js";
 import { proseSentences, plainText, withoutMarkers } from "../../../text/blocks/plain-text.js";
-import { isChinese, type CitationStyle } from "./reading.js";
+import { isChinese } from "../../../text/words/chinese.js";
+import type { CitationStyle } from "./reading.js";
 import { quotationText, type Quotation } from "./passages/quotation.js";
 import { textOf, type Unit } from "./passages/units.js";
 

@@ -1,5 +1,5 @@
 import { smallTalk, type SmallTalk } from "../../../text/words/small-talk.js";
-import { isChinese } from "./reading.js";
+import { isChinese } from "../../../text/words/chinese.js";
 
 const replies: Readonly<Record<SmallTalk, { readonly english: string; readonly chinese: string }>> = {
   greeting: {

@@ -4,7 +4,7 @@ import { parseQuestion } from "../../../text/prompt/prompt.js";
 import { terms } from "../../../text/words/terms.js";
 import type { EngineMessage } from "../engines.js";
 import { rarity } from "../rarity.js";
-import { isChinese } from "./reading.js";
+import { isChinese } from "../../../text/words/chinese.js";
 
 const asksToRewrite =
   /\b(?:standalone|stand-alone|self-contained)\b|\b(?:rewrite|rephrase|reformulate|condense)\b[^.\n]{0,80}\b(?:question|query)\b|(?:改写|重写|独立)[^。\n]{0,20}(?:问题|提问|查询)/i;

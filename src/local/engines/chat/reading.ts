@@ -99,8 +99,3 @@ function questionIn(text: string): string {
   if (labelled !== undefined && labelled !== "") return labelled;
   return (text.split(/\n\s*\n/).at(-1) ?? text).trim();
 }
-
-/** Whether a text is Chinese rather than English or Japanese. */
-export function isChinese(text: string): boolean {
-  return /\p{Script=Han}/u.test(text) && !/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text);
-}

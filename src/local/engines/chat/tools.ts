@@ -4,7 +4,8 @@ import { parseToolResponses } from "../../../text/prompt/tool-messages.js";
 import { terms } from "../../../text/words/terms.js";
 import type { ChatDraft, EngineMessage, EngineTool, ToolChoice } from "../engines.js";
 import { rarity } from "../rarity.js";
-import { isChinese, type Reading, type ReadSource } from "./reading.js";
+import { isChinese } from "../../../text/words/chinese.js";
+import type { Reading, ReadSource } from "./reading.js";
 import { structuredAnswer } from "./structured-answer.js";
 import { fillArguments } from "./values/schema-value.js";
 

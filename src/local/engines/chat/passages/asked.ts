@@ -2,7 +2,7 @@ import { definitionOf, type Definition } from "../../../../text/words/definition
 import { synonymsIn } from "../../../../text/words/synonyms.js";
 import { subjectTerms, terms } from "../../../../text/words/terms.js";
 import { isFunctionWord } from "../../../../text/words/function-words.js";
-import { isChinese } from "../reading.js";
+import { isChinese } from "../../../../text/words/chinese.js";
 import { similarity } from "../word-forms.js";
 import { asksForWhole, kindAsked, type AskedKind } from "./asked-kinds.js";
 import { lowerWords, unusualness } from "./written-words.js";

@@ -5,10 +5,13 @@ import type { Shell } from "./commands/completion.js";
 import { describeFailure, exitCodeOf, exitCodes } from "./output/failure.js";
 import { safeStream } from "./output/terminal-text.js";
 import { version } from "../core/version.js";
-import { between, decimalBetween, key, modes, positive, repeated, searchModes } from "./settings/flag-values.js";
+import { between, key, modes, positive, searchModes } from "./settings/flag-values.js";
 import { addKeyCommands } from "./keys/keys-program.js";
 import { addModelCommands } from "./models/models-program.js";
+import { addServeCommand } from "./serve-program.js";
+import { addTransferCommands } from "./transfer/transfer-program.js";
 import { addVideoCommands } from "./video-program.js";
+import { addWorkerCommands } from "./workers/workers-program.js";
 
 /** Runs one command line, the words after `citewell`, and returns its exit code. Never throws. */
 export async function run(given: Omit<CommandIo, "notes">, words: readonly string[]): Promise<number> {
@@ -127,39 +130,7 @@ It works from the documents in the store, so their files are not needed. They ar
 otherwise.`)
     .runs(async () => (await import("./commands/migrate.js")).migrateCommand);
 
-  program
-    .command("work")
-    .description(
-      "take jobs of index --enqueue and embed their documents, until Ctrl-C; on as many machines as you like",
-    )
-    .option("--concurrency <count>", "jobs at once (default: 4)", between(1, 64))
-    .option("--requests-per-minute <count>", "maximum embedding requests of all workers together", between(1, 1e9))
-    .option("--tokens-per-minute <count>", "maximum tokens of all workers together", between(1, 1e12))
-    .option("--dead-after <seconds>", "silence after which others take its jobs (default: 30)", decimalBetween(1, 3600))
-    .option("--until-done", "end when nothing waits and no source is being read")
-    .takesStore("address of the database: postgres://user@host/name")
-    .examples(`
-  $ citewell index ./docs --enqueue --store postgres://user@db.example.com/docs
-  $ citewell work --store postgres://user@db.example.com/docs                              on machine A
-  $ citewell work --store postgres://user@db.example.com/docs --concurrency 16             on machine B
-  $ citewell status --store postgres://user@db.example.com/docs --watch
-  $ citewell work --store postgres://user@db.example.com/docs --requests-per-minute 600    for all workers, from now on
-
-Workers need the database and the service; the texts of documents are in the database, so they need none of the files.
-Name the same model on each machine: --embedding-model, or CITEWELL_EMBEDDING_MODEL. Keep the password in PGPASSWORD or
-~/.pgpass. On Ctrl-C or SIGTERM a worker finishes its jobs within 20 seconds, or gives them back; when it is killed, the
-others take them. It needs the packages pg and graphile-worker.`)
-    .runs(async () => (await import("./workers/work.js")).workCommand);
-
-  program
-    .command("status")
-    .description("show how far the workers are: documents, workers, rate, failures and poison documents")
-    .option("--watch", "every second, until nothing waits")
-    .takesStore("address of the database: postgres://user@host/name")
-    .examples(`
-  $ citewell status --store postgres://user@db.example.com/docs
-  $ citewell status --store postgres://user@db.example.com/docs --watch --json | jq .documents`)
-    .runs(async () => (await import("./workers/status.js")).statusCommand);
+  addWorkerCommands(program);
 
   program
     .command("remove")
@@ -237,77 +208,7 @@ Files deleted from a folder that still exists are removed by citewell index on i
   $ printf 'How long does a key last?\\nWho may rotate it?\\n' | citewell chat --json`)
     .runs(async () => (await import("./commands/chat.js")).chatCommand);
 
-  program
-    .command("serve")
-    .description("serve a chat page and an HTTP API over the store on this machine, until Ctrl-C")
-    .argument("[path...]", "files, folders and web addresses to index first (default: the store as it is)")
-    .option("--port <number>", "port to listen on (default: a free one)", between(0, 65_535))
-    .option(
-      "--host <address>",
-      "address to listen on (default: 127.0.0.1, this machine only); others need --token, --keys or --callers",
-    )
-    .option("--token <token>", "callers must send it, at least 8 characters; the page is opened with it", key)
-    .option("--keys", "callers send keys of citewell keys make")
-    .option("--keys-file <file>", "the same, with the keys in this file (default: keys.json in the store's folder)")
-    .option("--callers <file>", "JSON with openId, who signs in by OpenID Connect, and groups, what their members see")
-    .option(
-      "--audit <file>",
-      "append a JSON line for each question, document read, upload, deletion, decision and refusal",
-    )
-    .option("--audit-texts", "write questions into it, too")
-    .option("--title <name>", "name of the collection (default: citewell)")
-    .option("--read-only", "let nobody upload or delete documents")
-    .option(
-      "--originals",
-      "let readers download the files of documents; by default only where nobody else reaches the server",
-    )
-    .option("--allow-host <name>", "name that the server may be addressed by, besides its own; repeatable", repeated)
-    .option("--allow-origin <url>", "page of another server that may use the API; repeatable", repeated)
-    .option("--log", "write one JSON line to stderr for every request")
-    .option("--metrics", "serve figures for Prometheus at /metrics, with --token; needs the package prom-client")
-    .option(
-      "--metrics-token <token>",
-      "the same, with a token of its own, which --keys and --callers make necessary",
-      key,
-    )
-    .option("--share-models", "let callers use the collection's own models at /v1/embeddings and /v1/rerank")
-    .option(
-      "--trust-proxy <count>",
-      "tell callers apart by what this many proxies in front say (default: 0)",
-      between(0, 10),
-    )
-    .option("--requests-per-minute <count>", "of one caller; more get 429 (default: 600)", between(1, 1_000_000))
-    .option("--tokens-per-minute <count>", "of the chat model, of one caller; then more get 429", between(1, 1e12))
-    .option("--max-answers-per-caller <count>", "answers at once, of one caller; more get 429", between(1, 100_000))
-    .option(
-      "--max-answers <count>",
-      "answers at once, for all callers; more get 503 (default: 256)",
-      between(1, 100_000),
-    )
-    .option(
-      "--workers <count>",
-      "threads that search beside the one that answers, started when needed (default: one less than there are cores)",
-      between(0, 64),
-    )
-    .option(
-      "--grace <seconds>",
-      "time that answers have to finish after Ctrl-C or SIGTERM (default: 5)",
-      between(0, 600),
-    )
-    .takesFilter()
-    .takesStore()
-    .examples(`
-  $ citewell serve ./docs --port 8080
-  $ citewell serve --host 0.0.0.0 --port 8080 --token "$(openssl rand -hex 16)" --allow-host docs.example.com
-  $ citewell serve --filter product=auth --read-only
-  $ citewell serve --host 0.0.0.0 --token "$TOKEN" --metrics --log --trust-proxy 1 --grace 30
-  $ citewell serve --keys --audit audit.jsonl --host 0.0.0.0
-  $ citewell serve --keys --callers callers.json --host 0.0.0.0 --allow-host docs.example.com --trust-proxy 1
-  $ OPENAI_BASE_URL=http://127.0.0.1:8080/v1 OPENAI_API_KEY=any node my-openai-app.js
-
-Files that are uploaded on the page are kept in the store's folder. Answers go on when their page is closed or reloaded.
-Probes of an orchestrator are answered without a token: /livez while the process runs, /readyz while the documents can be read.`)
-    .runs(async () => (await import("./commands/serve.js")).serveCommand);
+  addServeCommand(program);
 
   program
     .command("read")
@@ -390,61 +291,7 @@ It needs no store, sends nothing, and keeps nothing. Texts start with the page, 
   $ citewell verify --repair --drop-unused`)
     .runs(async () => (await import("./commands/verify.js")).verifyCommand);
 
-  program
-    .command("copy")
-    .description("copy all documents of a store to another one, with their vectors: nothing is embedded again")
-    .argument("<from>", "the store to copy: its folder, or its address, postgres://user@host/name")
-    .argument("<to>", "the other one, which is made if there is none")
-    .takesDistribution()
-    .option("--json", "print JSON")
-    .examples(`
-  $ citewell copy ./.citewell /backup/citewell
-  $ citewell copy ./.citewell postgres://user@db.example.com/docs
-  $ citewell copy ./.citewell postgres://user@coordinator.example.com/docs --distributed
-  $ citewell copy postgres://user@a.example.com/docs,postgres://user@b.example.com/docs postgres://user@c.example.com/docs     from servers of an earlier version
-  $ citewell copy /backup/citewell ./restored --json | jq .differences
-
-Run again, it goes on where it was stopped, or brings what is new. Documents that only the target has stay. In the end all
-documents and vectors of both are compared. Conversations are not copied.`)
-    .runs(async () => (await import("./transfer/transfer-commands.js")).copyCommand);
-
-  program
-    .command("export")
-    .description("write a store to one file, with its vectors; citewell import reads it")
-    .argument("<file>", "the file: JSON lines, each with a checksum")
-    .takesStoreAlone()
-    .examples(`
-  $ citewell export docs.jsonl
-  $ citewell export docs.jsonl --store /srv/citewell --json
-
-It writes docs.jsonl.partial, which the same command continues if it was stopped, and names it docs.jsonl when it is whole.`)
-    .runs(async () => (await import("./transfer/transfer-commands.js")).exportCommand);
-
-  program
-    .command("import")
-    .description("read a file of citewell export into a store, which is made if there is none")
-    .argument("<file>", "the file")
-    .takesStoreAlone()
-    .examples(`
-  $ citewell import docs.jsonl --store ./restored
-
-Run again, it goes on where it was stopped. A damaged line ends it: what came before is kept.`)
-    .runs(async () => (await import("./transfer/transfer-commands.js")).importCommand);
-
-  program
-    .command("distribute")
-    .description("spread a store on PostgreSQL over the nodes of its Citus cluster, while it is searched")
-    .takesStoreAlone()
-    .option(
-      "--shards <count>",
-      "shards of each table, at least as many as the cluster will have cores (default: 32)",
-      between(1, 1024),
-    )
-    .examples(`
-  $ citewell distribute --store postgres://user@coordinator.example.com/docs
-
-Searches go on; writes wait until it is done. Interrupted, nothing has changed.`)
-    .runs(async () => (await import("./transfer/transfer-commands.js")).distributeCommand);
+  addTransferCommands(program);
 
   program
     .command("doctor")

@@ -5,7 +5,6 @@ import type { Document, DocumentChunk } from "../core/types.js";
 import { embedChunks } from "../stages/indexing/embed-chunks.js";
 import { store as storeStage } from "../stages/indexing/store.js";
 import { cuttingPipeline, type UsualIngestOptions, usualIngestOptions } from "./ingest.js";
-import { dryRunEmbedder, dryRunStore } from "./ingest/dry-run.js";
 import type { IngestReport } from "./ingest/ledger.js";
 import { runIngest, type WatchedSource } from "./ingest/run.js";
 import { runStore } from "./ingest/run-store.js";
@@ -73,6 +72,7 @@ export async function planIngest<Space extends string>(
     options as unknown as PlanIngestOptions,
   );
   const { costOf } = spending("planIngest", { price });
+  const { dryRunEmbedder, dryRunStore } = await import("./ingest/dry-run.js");
   const dry = dryRunStore(runStore(store));
   const comparing = dryRunEmbedder(how.chunk.embedder ?? embedder);
   // A real run finds texts that it embedded earlier in the store. Nothing is stored here, so all texts are remembered.

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import Database from "better-sqlite3";
+import { SQLite } from "../../support/sqlite.js";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { describe, expect, test } from "vitest";
 import { LoadError } from "../../../src/core/errors.js";
@@ -134,7 +134,7 @@ describe("a million", () => {
     heavyLoaders[format]({ path: "/x", uri: "file:///x", bytes }, signal);
 
   test("rows of a SQLite file are a line each", async () => {
-    const database = new Database(":memory:");
+    const database = new SQLite(":memory:");
     const numbers = `WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < ${million})`;
     database.exec(`CREATE TABLE t (w); INSERT INTO t ${numbers} SELECT 'a' FROM c`);
     const { rows } = await load("sqlite", database.serialize());

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
+import { SQLite } from "../../support/sqlite.js";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { describe, expect, test } from "vitest";
 import { loadSqlite } from "../../../src/load/formats/rows/sqlite-tables.js";
@@ -94,7 +94,7 @@ describe("a Parquet file", () => {
 
 /** The bytes of a database that these statements made. */
 function sqlite(...statements: readonly string[]): Buffer {
-  const database = new Database(":memory:");
+  const database = new SQLite(":memory:");
   for (const statement of statements) database.exec(statement);
   const bytes = database.serialize();
   database.close();
@@ -124,7 +124,7 @@ describe("a SQLite file", () => {
 
   test("in WAL mode is read by what is in the file itself", async () => {
     const path = join(await temporaryFolder(), "a.db");
-    const database = new Database(path);
+    const database = new SQLite(path);
     database.pragma("journal_mode = WAL");
     database.exec("CREATE TABLE t (text); INSERT INTO t VALUES ('Kept.')");
     database.pragma("wal_checkpoint(TRUNCATE)");

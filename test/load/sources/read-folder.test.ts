@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmod, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import Database from "better-sqlite3";
+import { SQLite } from "../../support/sqlite.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { LoadError } from "../../../src/core/errors.js";
 import { RunMemory } from "../../../src/knowledge-base/ingest/run-memory.js";
@@ -120,7 +120,7 @@ describe("readFolder", () => {
   });
 
   test("the files of a store that lies in the folder are passed over, so that it does not index itself", async () => {
-    const database = new Database(":memory:");
+    const database = new SQLite(":memory:");
     database.exec("CREATE TABLE chunks (text TEXT); INSERT INTO chunks VALUES ('words of a document')");
     const bytes = database.serialize();
     database.close();

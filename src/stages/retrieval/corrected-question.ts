@@ -2,7 +2,7 @@ import type { RetrieveCall, Searchable } from "../../core/ports.js";
 import type { Hit } from "../../core/types.js";
 import { fileName } from "../../text/words/page-names.js";
 import { isStem, maxSlips, slipsBetween } from "../../text/words/similar-words.js";
-import { plainWords, typedWords } from "../../text/words/spelling.js";
+import { capitalizedWords, plainWords, typedWords } from "../../text/words/spelling.js";
 import { terms } from "../../text/words/terms.js";
 
 /** Stems that are looked at for a word, and passages of each. */
@@ -30,10 +30,10 @@ export async function correctedQuestion(
     (await store.lexical.retrieve({ text: word }, { ...call, count: 1 })).length > 0;
   let [corrected, end] = ["", 0];
   for (const typed of typedWords(question)) {
-    const { word, start, isLast } = typed;
+    const { word, start, isLast, isName } = typed;
     if (await isKnown(word)) continue;
     const others = terms(`${question.slice(0, start)} ${question.slice(start + word.length)}`);
-    const look = (unfinished: boolean) => spelling({ word, others, unfinished }, store, call);
+    const look = (unfinished: boolean) => spelling({ word, others, unfinished, isName }, store, call);
     const meant = (isLast && (await look(true))) || (await look(false)) || (await twoWords(word, store, call));
     if (!meant) continue;
     corrected += question.slice(end, start) + meant;
@@ -68,6 +68,8 @@ interface Unknown {
   readonly others: readonly string[];
   /** Whether it is the beginning of a word. */
   readonly unfinished: boolean;
+  /** Whether it is a name, for which only names are meant: not "franca" for "France". */
+  readonly isName: boolean;
 }
 
 /** A spelling that passages have. */
@@ -94,7 +96,7 @@ function bySlips(a: Spelling, b: Spelling): number {
 /** How passages spell a stem: as most of them do, of the spellings with the fewest slips. */
 async function spelledBest(
   stem: string,
-  { word, others, unfinished }: Unknown,
+  { word, others, unfinished, isName }: Unknown,
   { lexical, hits }: Words,
   call: Call,
 ): Promise<Spelling | undefined> {
@@ -110,7 +112,7 @@ async function spelledBest(
   const spellings = new Map<string, Spelling>();
   for (const { uri, chunk } of await hits(found, call.filter === undefined ? {} : { filter: call.filter })) {
     const passage = `${fileName(uri)} ${chunk.context} ${chunk.text}`;
-    const near = [...plainWords(passage)].flatMap((spelled) => {
+    const near = [...(isName ? capitalizedWords : plainWords)(passage)].flatMap((spelled) => {
       const slips = slipsTo(spelled);
       return slips === undefined || terms(spelled)[0] !== term ? [] : [{ spelling: spelled, slips, passages: 0 }];
     });

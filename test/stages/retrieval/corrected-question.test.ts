@@ -111,6 +111,21 @@ test("of words that are as near, the one is taken that stands beside the other w
   expect(await kb.search("fraud det")).toMatchObject({ searchedFor: "fraud detection" });
 });
 
+test("for a name that no text has, only names are meant", async () => {
+  const kb = await openKnowledgeBase({ path: join(await temporaryFolder(), "store") });
+  onTestFinished(() => kb.close());
+  await kb.ingest([
+    { uri: "language", text: "A lingua franca of services." },
+    { uri: "cluster", text: "A cluster of Kubernetes has nodes." },
+  ]);
+  expect(await kb.search("the capital of France?")).not.toHaveProperty("searchedFor");
+  expect(await kb.search("a lingua frana")).toMatchObject({ searchedFor: "a lingua franca" });
+  expect(await kb.search("nodes of Kuberntes")).toMatchObject({ searchedFor: "nodes of kubernetes" });
+  // A headline has capitals everywhere, and a first word always.
+  expect(await kb.search("Lingua Frana")).toMatchObject({ searchedFor: "Lingua franca" });
+  expect(await kb.search("Frana")).toMatchObject({ searchedFor: "franca" });
+});
+
 test("a word whose last text went is no spelling any more", async () => {
   const kb = await withPages();
   await kb.store.deleteDocuments(["propagators"]);
@@ -121,9 +136,9 @@ test("a word whose last text went is no spelling any more", async () => {
 test("names, identifiers and codes are meant as they are, and the last word may not be typed to its end", () => {
   const found = typedWords('"Samplers" OTEL_TRACES maxAge v2 état, (их');
   expect(found).toEqual([
-    { word: "samplers", start: 1, isLast: false },
-    { word: "état", start: 33, isLast: false },
-    { word: "их", start: 40, isLast: true },
+    { word: "samplers", start: 1, isLast: false, isName: false },
+    { word: "état", start: 33, isLast: false, isName: false },
+    { word: "их", start: 40, isLast: true, isName: false },
   ]);
   expect(typedWords("rivers.")).toMatchObject([{ isLast: false }]);
 });

@@ -27,7 +27,7 @@ test("labels and remarks are in the language of the question", () => {
   const nearest = { hits, headings: ["套餐"] };
   const declined = { question: "有停车场吗？", answered: false, citations: [], nearest } as unknown as Answer;
   expect(describeSources(declined, { directory: "/" }, view)).toBe(
-    "最相近的段落\n  a.md  套餐 免费套餐： 学生 老师\n可以问的主题\n  套餐\n",
+    "最相近的段落\n  a.md  免费套餐： 学生 老师\n可以问的主题\n  套餐\n",
   );
 });
 

@@ -11,7 +11,7 @@ Keys are made by the owner. They are stored in the vault of the house.
 
 test("begins with the sentence that holds most of the query's words, in any form, and says that text stands before it", () => {
   expect(snippet(passage, "How are keys rotated in a year?", 60)).toMatch(
-    /^… Rotate a key with `vault rotate` once a year\./,
+    /^… Rotate a key with vault rotate once a year\./,
   );
 });
 

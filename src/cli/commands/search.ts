@@ -5,6 +5,8 @@ import { print, withKnowledgeBase, type CommandIo, type StoreFlags } from "../co
 import { exitCodes } from "../output/failure.js";
 import { filterRemark } from "../output/filter-remark.js";
 import { describeWhy, explain, whyAsJson } from "../output/show-why.js";
+import { answerView } from "../output/answer-view.js";
+import { tellingWords } from "../output/telling-words.js";
 import { snippet } from "../output/snippet.js";
 import { displayPlace, oneLine } from "../output/terminal-text.js";
 import { given } from "../../core/given.js";
@@ -29,14 +31,9 @@ export async function searchCommand(io: CommandIo, words: readonly string[], fla
     if (remark !== undefined) io.stderr.write(remark);
     const why = asked === undefined ? undefined : await explain(kb.store, trace, asked, io);
     const found = { ...given({ searchedFor }), hits: hits.map(hitAsJson), ...(why && { why: whyAsJson(why) }) };
-    print(
-      io,
-      flags,
-      found,
-      why
-        ? describeWhy(why, io)
-        : describeCorrection(searchedFor) + describeHits(hits, searchedFor ?? words.join(" "), io),
-    );
+    if (why || flags.json) print(io, flags, found, why ? describeWhy(why, io) : "");
+    else
+      io.stdout.write(describeCorrection(searchedFor) + (await describeHits(hits, searchedFor ?? words.join(" "), io)));
     return exitCodes.done;
   });
 }
@@ -51,18 +48,22 @@ function describeCorrection(searchedFor: string | undefined): string {
   return `Searched for: ${oneLine(searchedFor, 200)}  (--no-correct: only for the words as they are)\n\n`;
 }
 
-function describeHits(
+/** The hits as text whose parts are safe for a terminal, with the marks and links that this one shows. */
+async function describeHits(
   hits: readonly Hit[],
   query: string,
-  io: Pick<CommandIo, "stdout" | "directory" | "home">,
-): string {
+  io: Pick<CommandIo, "stdout" | "environment" | "directory" | "home">,
+): Promise<string> {
   if (hits.length === 0) return "Nothing found.\n";
   const width = Math.min(io.stdout.columns ?? 100, 120);
+  const { link, telling } = await answerView(io);
+  const marked = tellingWords(query, telling);
   const blocks = hits.map((hit, index) => {
     const ranks = hit.placements.map(({ by, rank }) => `${by} ${rank}`).join(", ");
-    const head = `${index + 1}. ${displayPlace(hit.uri, hit, io)}  (${ranks})`;
+    const head = `${index + 1}. ${link(displayPlace(hit.uri, hit, io), hit.uri, hit.line)}  (${ranks})`;
     const context = hit.chunk.context === "" ? [] : [`   ${oneLine(hit.chunk.context, width - 3)}`];
-    return [head, ...context, ...twoLines(snippet(hit.chunk.text, query, 2 * (width - 3)), width - 3)].join("\n");
+    const shown = twoLines(snippet(hit.chunk.text, query, 2 * (width - 3)), width - 3).map(marked);
+    return [head, ...context, ...shown].join("\n");
   });
   return `${blocks.join("\n\n")}\n`;
 }
@@ -73,6 +74,6 @@ function twoLines(text: string, width: number): readonly string[] {
   if (line.length <= width) return [`   ${line}`];
   const space = line.lastIndexOf(" ", width);
   // Chinese has no spaces to break at, and a path may be longer than a line.
-  const at = space > width / 2 ? space : width;
-  return [`   ${line.slice(0, at)}`, `   ${oneLine(line.slice(at), width)}`];
+  const end = space > width / 2 ? space : width;
+  return [`   ${line.slice(0, end)}`, `   ${oneLine(line.slice(end), width)}`];
 }

@@ -1,9 +1,9 @@
 import type { Answer, Citation } from "../../core/types.js";
-import { plainText } from "../../text/blocks/plain-text.js";
 import { isChinese } from "../../text/words/chinese.js";
-import { isFunctionWord } from "../../text/words/function-words.js";
-import { terms } from "../../text/words/terms.js";
 import type { AnswerView } from "./answer-view.js";
+import { asRead } from "./as-read.js";
+import { snippet } from "./snippet.js";
+import { tellingWords } from "./telling-words.js";
 import { displayPlace, oneLine, type KnownFolders } from "./terminal-text.js";
 
 const english = {
@@ -44,37 +44,11 @@ export function describeSources(
   if (answered || nearest === undefined) return "";
   const passages = nearest.hits.map(
     (hit) =>
-      `  ${link(displayPlace(hit.uri, hit, folders), hit.uri, hit.line)}  ${marked(oneLine(asRead(hit.chunk.text), 100))}`,
+      `  ${link(displayPlace(hit.uri, hit, folders), hit.uri, hit.line)}  ${marked(oneLine(snippet(hit.chunk.text, question, 100), 100))}`,
   );
   const headings = nearest.headings.map((heading) => `  ${oneLine(heading, 100)}`);
   const ask = headings.length > 0 ? `${words.ask}\n${headings.join("\n")}\n` : "";
   return `${words.nearest}\n${passages.join("\n")}\n${ask}`;
-}
-
-/** Marks the words of a line that share a stem with a telling word of the question; in Chinese, pairs of characters. */
-function tellingWords(question: string, mark: (word: string) => string): (line: string) => string {
-  const asked = new Set(terms(question).filter((term) => !isFunctionWord(term, "chinese")));
-  const tells = (word: string) => terms(word).some((term) => asked.has(term));
-  return (line) =>
-    line
-      .replace(/(?:(?!\p{Script=Han})[\p{L}\p{N}_])+/gu, (word) => (tells(word) ? mark(word) : word))
-      .replace(/\p{Script=Han}{2,}/gu, (run) => markedPairs(run, tells, mark));
-}
-
-function markedPairs(run: string, tells: (pair: string) => boolean, mark: (word: string) => string): string {
-  const characters = Array.from(run);
-  const isTold = characters.map(() => false);
-  for (const [index, character] of characters.entries()) {
-    const next = characters[index + 1];
-    if (next !== undefined && tells(character + next)) isTold[index] = isTold[index + 1] = true;
-  }
-  let shown = "";
-  for (let from = 0, to = 0; from < characters.length; from = to) {
-    while (to < characters.length && isTold[to] === isTold[from]) to++;
-    const part = characters.slice(from, to).join("");
-    shown += isTold[from] ? mark(part) : part;
-  }
-  return shown;
 }
 
 /** The quote, marked in its sentence: what the quote leaves out may turn it. */
@@ -100,14 +74,6 @@ const maxLine = 160;
 /** A part of a document as it is read, in one line. Its own numbers in brackets keep the backslashes that tell them from citations. */
 function sourceLine(text: string): string {
   return oneLine(asRead(text), maxLine).replace(/\\?\[(\d+)\\?\]/gu, "\\[$1\\]");
-}
-
-/** Markdown as it is read; blocks and items stay apart, also in Chinese, where lines of one paragraph are joined. */
-function asRead(markdown: string): string {
-  const blocks = markdown
-    .replace(/^[ \t]*(?:`{3,}|~{3,})[^\n]*$/gm, "")
-    .split(/\n[ \t]*\n|\n(?=[ \t]*(?:[-*+|]|#{1,6}|\d{1,9}[.)])[ \t])/);
-  return blocks.map((block) => plainText(block).replace(/(`+)([^`]+)\1/g, "$2")).join(" ");
 }
 
 function distinct(citations: readonly Citation[]): readonly Citation[] {

@@ -1,6 +1,6 @@
-import { plainText } from "../../text/blocks/plain-text.js";
 import { sentences } from "../../text/blocks/sentences.js";
 import { eachTerm, queryTerms } from "../../text/words/terms.js";
+import { asRead } from "./as-read.js";
 
 /** Markup takes characters, too: this many times the length is looked at for words of the query. */
 const markupShare = 1.5;
@@ -20,8 +20,8 @@ export function snippet(passage: string, query: string, length: number): string 
     if (weight > best.weight) best = { start, weight };
   }
   // Its headings stand above the hit already.
-  const read = plainText(passage.slice(best.start).replace(leadingHeadings, "")) || passage;
-  return plainText(passage.slice(0, best.start)) === "" ? read : `… ${read}`;
+  const read = asRead(passage.slice(best.start).replace(leadingHeadings, "")) || passage;
+  return asRead(passage.slice(0, best.start)) === "" ? read : `… ${read}`;
 }
 
 /** How much of a query a text holds: each of its words counts once. */

@@ -10,9 +10,12 @@ import { createMcpHandler } from "../../server/mcp/create-mcp-handler.js";
 import { createMcpServer } from "../../server/mcp/create-mcp-server.js";
 import type { McpServerOptions } from "../../server/mcp/options.js";
 import { loadStdio } from "../../server/mcp/sdk.js";
+import { keyFile } from "../../server/callers/key-file.js";
 import { loopbackNames } from "../../server/options.js";
 import { print, withKnowledgeBase, type CommandIo, type StoreFlags } from "../command-context.js";
 import { describeFailure, exitCodes } from "../output/failure.js";
+import { readCallers } from "../settings/callers-file.js";
+import { keysPath } from "../settings/keys-path.js";
 
 export interface McpFlags extends StoreFlags {
   readonly filter?: Filter;
@@ -21,13 +24,21 @@ export interface McpFlags extends StoreFlags {
   readonly port?: number;
   /** False: no token is required. */
   readonly token?: string | false;
+  readonly keys?: boolean;
+  readonly keysFile?: string;
+  readonly callers?: string;
 }
 
 /** Serves one client on stdin and stdout until it goes, or many over HTTP until Ctrl-C. */
 export async function mcpCommand(io: CommandIo, { filter, about, ...flags }: McpFlags): Promise<number> {
-  const { http = false, port, token } = flags;
-  if (!http && (port !== undefined || token !== undefined)) {
-    throw new OptionsError("options", "--port, --token and --no-token belong to --http");
+  const { http = false, port, token, keys, keysFile, callers } = flags;
+  if (!http && [port, token, keys, keysFile, callers].some((value) => value !== undefined)) {
+    const message = "--port, --token, --no-token, --keys, --keys-file and --callers belong to --http";
+    throw new OptionsError("options", message);
+  }
+  if (isPersonal(flags) && token !== undefined) {
+    const message = "Callers are known by their own keys with --keys and --callers: leave --token and --no-token out";
+    throw new OptionsError("options", message);
   }
   return withKnowledgeBase(io, flags, false, async (kb) => {
     const documents = filter === undefined ? kb : kb.scoped(filter);
@@ -48,14 +59,27 @@ async function serveStdio(io: CommandIo, documents: ScopedKnowledgeBase, options
   io.signal.removeEventListener("abort", close);
 }
 
+/** Whether callers are told apart by keys or tokens of their own. */
+function isPersonal({ keys, keysFile, callers }: McpFlags): boolean {
+  return keys === true || (keysFile ?? callers) !== undefined;
+}
+
 async function serveHttp(
   io: CommandIo,
   documents: ScopedKnowledgeBase,
   options: McpServerOptions,
-  { port = 0, token: asked, json = false }: Pick<McpFlags, "port" | "token" | "json">,
+  flags: Omit<McpFlags, "filter" | "about">,
 ): Promise<void> {
-  const token = asked === false ? undefined : (asked ?? randomBytes(18).toString("base64url"));
-  const handler = await createMcpHandler(documents, { ...options, ...given({ token }), hosts: loopbackNames });
+  const { port = 0, token: asked, json = false, keysFile, keys = keysFile !== undefined, callers } = flags;
+  const hasToken = !isPersonal(flags) && asked !== false;
+  const token = hasToken ? (asked ?? randomBytes(18).toString("base64url")) : undefined;
+  const handler = await createMcpHandler(documents, {
+    ...options,
+    ...given({ token }),
+    ...(keys && { keys: keyFile(keysPath(io, flags)) }),
+    ...(callers !== undefined && readCallers(io, callers)),
+    hosts: loopbackNames,
+  });
   const { createAdaptorServer } = await import("@hono/node-server");
   const server = createAdaptorServer({
     fetch: (request) =>
@@ -64,9 +88,11 @@ async function serveHttp(
   }) as Server;
   await once(server.listen(port, "127.0.0.1"), "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
-  const headers = token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } };
+  const sent = isPersonal(flags) ? "…" : token;
+  const headers = sent === undefined ? {} : { headers: { Authorization: `Bearer ${sent}` } };
   const configuration = { mcpServers: { documents: { type: "http", url, ...headers } } };
-  const text = `${JSON.stringify(configuration, undefined, 2)}\n\nServes this machine until Ctrl-C.\n`;
+  const own = isPersonal(flags) ? "Each client sends its own key or access token in place of the dots.\n" : "";
+  const text = `${JSON.stringify(configuration, undefined, 2)}\n\n${own}Serves this machine until Ctrl-C.\n`;
   print(io, { json }, { url, ...(token !== undefined && { token }) }, text);
   if (!io.signal.aborted) await once(io.signal, "abort");
   await handler.close();

@@ -4,7 +4,7 @@ import { checksumOf } from "../database/checksums.js";
 import { documentIdSql } from "./stored-document.js";
 import type { Session } from "../../postgres/server.js";
 import { distributeTable } from "./distribution.js";
-import { conversationSchema } from "./postgres-conversations.js";
+import { conversationLists, conversationSchema } from "./postgres-conversations.js";
 import { hasPolicies, secureTables } from "./row-level-security.js";
 
 // Texts sort by their bytes, as in the embedded store, whatever the locale of the database. A chunk has its words, so that
@@ -132,7 +132,14 @@ const factsOfDocuments = `
 `;
 
 /** Each step upgrades a store by one version. Released steps are never edited, new ones are added. */
-const upgrades: readonly string[] = [firstTables, conversationSchema, commitRecords, keysOfDocuments, factsOfDocuments];
+const upgrades: readonly string[] = [
+  firstTables,
+  conversationSchema,
+  commitRecords,
+  keysOfDocuments,
+  factsOfDocuments,
+  conversationLists,
+];
 
 export type MetaName =
   | "version"

@@ -315,7 +315,7 @@ It needs no store, sends nothing, and keeps nothing. Texts start with the page, 
     )
     .option("--no-token", "with --http: serve every program on this machine")
     .option("--keys", "with --http: clients send keys of citewell keys make, each of which sees its own documents")
-    .option("--keys-file <file>", "the same, with the keys in this file (default: keys.json in the store's folder)")
+    .option("--keys-file <file>", "the same, with the keys in this file (default: as citewell keys keeps them)")
     .option("--callers <file>", "with --http: JSON with openId and groups, as citewell serve takes it")
     .takesFilter()
     .takesStore()

@@ -6,16 +6,16 @@ import { OptionsError } from "../../core/errors.js";
 import type { Filter } from "../../core/filter.js";
 import { given } from "../../core/given.js";
 import type { ScopedKnowledgeBase } from "../../knowledge-base/options.js";
-import { createMcpHandler } from "../../server/mcp/create-mcp-handler.js";
+import { createMcpHandler, type McpHandlerOptions } from "../../server/mcp/create-mcp-handler.js";
 import { createMcpServer } from "../../server/mcp/create-mcp-server.js";
 import type { McpServerOptions } from "../../server/mcp/options.js";
 import { loadStdio } from "../../server/mcp/sdk.js";
-import { keyFile } from "../../server/callers/key-file.js";
+import type { KeyBook } from "../../server/callers/key.js";
 import { loopbackNames } from "../../server/options.js";
 import { print, withKnowledgeBase, type CommandIo, type StoreFlags } from "../command-context.js";
 import { describeFailure, exitCodes } from "../output/failure.js";
 import { readCallers } from "../settings/callers-file.js";
-import { keysPath } from "../settings/keys-path.js";
+import { withKeys } from "../settings/keys-path.js";
 
 export interface McpFlags extends StoreFlags {
   readonly filter?: Filter;
@@ -43,8 +43,10 @@ export async function mcpCommand(io: CommandIo, { filter, about, ...flags }: Mcp
   return withKnowledgeBase(io, flags, false, async (kb) => {
     const documents = filter === undefined ? kb : kb.scoped(filter);
     const onError = (error: unknown) => void io.stderr.write(`${describeFailure(error, false)}\n`);
-    const serve = http ? serveHttp : serveStdio;
-    await serve(io, documents, { ...given({ about }), onError }, flags);
+    const options = { ...given({ about }), onError };
+    const serve = (kept?: KeyBook) => serveHttp(io, documents, { ...options, ...given({ keys: kept }) }, flags);
+    if (!http) await serveStdio(io, documents, options);
+    else await (takesKeys(flags) ? withKeys(io, flags, serve) : serve());
     return exitCodes.done;
   });
 }
@@ -59,24 +61,27 @@ async function serveStdio(io: CommandIo, documents: ScopedKnowledgeBase, options
   io.signal.removeEventListener("abort", close);
 }
 
+function takesKeys({ keys, keysFile }: McpFlags): boolean {
+  return keys ?? keysFile !== undefined;
+}
+
 /** Whether callers are told apart by keys or tokens of their own. */
-function isPersonal({ keys, keysFile, callers }: McpFlags): boolean {
-  return keys === true || (keysFile ?? callers) !== undefined;
+function isPersonal(flags: McpFlags): boolean {
+  return takesKeys(flags) || flags.callers !== undefined;
 }
 
 async function serveHttp(
   io: CommandIo,
   documents: ScopedKnowledgeBase,
-  options: McpServerOptions,
+  options: McpHandlerOptions,
   flags: Omit<McpFlags, "filter" | "about">,
 ): Promise<void> {
-  const { port = 0, token: asked, json = false, keysFile, keys = keysFile !== undefined, callers } = flags;
+  const { port = 0, token: asked, json = false, callers } = flags;
   const hasToken = !isPersonal(flags) && asked !== false;
   const token = hasToken ? (asked ?? randomBytes(18).toString("base64url")) : undefined;
   const handler = await createMcpHandler(documents, {
     ...options,
     ...given({ token }),
-    ...(keys && { keys: keyFile(keysPath(io, flags)) }),
     ...(callers !== undefined && readCallers(io, callers)),
     hosts: loopbackNames,
   });

@@ -50,6 +50,7 @@ export type {
   Searchable,
   Store,
   StoreCounts,
+  StoreSizes,
   StoreProblem,
   StoreSettings,
   StoreWrite,

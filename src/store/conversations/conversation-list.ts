@@ -19,7 +19,7 @@ export interface ConversationInfo {
   readonly updatedAtMs: number;
 }
 
-/** Which conversations of a scope are listed. */
+/** Selects conversations of a scope for a list. */
 export interface ConversationPage {
   /** Only those of this owner. Default: all. */
   readonly owner?: string;

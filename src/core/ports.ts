@@ -373,6 +373,7 @@ export interface StoreSizes {
   readonly databaseBytes: number;
   /** Indexes and tables that searches need beside that, and that can be made of it again. */
   readonly indexBytes: number;
+  /** Questions, answers and decisions. */
   readonly conversationBytes: number;
   /** The store from before the last migration, and the one that a migration is building. */
   readonly otherGenerationBytes: number;

@@ -3,7 +3,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { madeDocument, withVectors } from "../../src/conformance/made-documents.js";
-import { keepsConversations } from "../../src/store/conversations/conversations.js";
+import { keepsConversations } from "../../src/store/conversations/keeps-conversations.js";
 import { openStore } from "../../src/store/open-store.js";
 import { openPostgresStore } from "../../src/store/postgres/open-postgres-store.js";
 import type { Store, StoreSizes } from "../../src/core/ports.js";

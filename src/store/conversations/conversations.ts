@@ -1,6 +1,5 @@
 import type { ApprovalBook } from "../../core/approval.js";
 import { OptionsError, StoreError } from "../../core/errors.js";
-import type { Store } from "../../core/ports.js";
 import { approvalBook, findDecisions } from "./approvals.js";
 import {
   type ConversationInfo,
@@ -73,15 +72,6 @@ export interface Conversations {
   /** Conversations of a named scope; the empty name stands for no scope. */
   readonly of: (scope: string) => ScopedConversations;
   readonly close: () => void;
-}
-
-/** A store that can keep conversations. */
-export interface KeepsConversations {
-  readonly conversations: () => Conversations;
-}
-
-export function keepsConversations(store: Store): store is Store & KeepsConversations {
-  return "conversations" in store && typeof store.conversations === "function";
 }
 
 /** The conversations in a database. @internal */

@@ -18,7 +18,8 @@ import type {
 } from "../../core/ports.js";
 import type { Metadata } from "../../core/types.js";
 import { closeOptions, verifyOptions } from "../call-options.js";
-import type { Conversations, KeepsConversations } from "../conversations/conversations.js";
+import type { Conversations } from "../conversations/conversations.js";
+import type { KeepsConversations } from "../conversations/keeps-conversations.js";
 import { ScopeRules } from "../scope-rules.js";
 import { verifyServer } from "./checking/verifying.js";
 import { columnText } from "../../postgres/column-text.js";

@@ -50,6 +50,7 @@ export type {
   Searchable,
   Store,
   StoreCounts,
+  StoreSizes,
   StoreProblem,
   StoreSettings,
   StoreWrite,
@@ -171,7 +172,7 @@ export { search } from "./stages/retrieval/search.js";
 export type { Fusion, SearchOptions } from "./stages/retrieval/search.js";
 export { widen } from "./stages/retrieval/widen.js";
 export type { WidenOptions } from "./stages/retrieval/widen.js";
-export type { ConversationInfo } from "./store/conversations/conversations.js";
+export type { ConversationInfo, ConversationPage } from "./store/conversations/conversation-list.js";
 export type { StoredAnswer, StoredCall, StoredExchange, StoredWait } from "./store/conversations/stored-exchange.js";
 export { migrateBack } from "./store/migrate-back.js";
 export { openStore } from "./store/open-store.js";

@@ -159,6 +159,7 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   memoryStore: (options) => conforming.memoryStore("a", options),
   makeKey: (options: object, { folder }) =>
     serving.makeKey(serving.keyFile(join(folder, "keys.json")), { name: "a", ...options }),
+  storeKeys: (options) => serving.storeKeys("postgres://localhost/docs", options),
   "KnowledgeBase.readers": (options: object, { kb }) => kb.readers({ workers: 1, ...options }),
   restrictRole: (options) => postgres.restrictRole("postgres://localhost/docs", "a", null, options),
   storeCases: (options: object) => conforming.storeCases({ open: async () => opened.store, ...options }),

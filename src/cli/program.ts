@@ -314,11 +314,15 @@ It needs no store, sends nothing, and keeps nothing. Texts start with the page, 
       key,
     )
     .option("--no-token", "with --http: serve every program on this machine")
+    .option("--keys", "with --http: clients send keys of citewell keys make, each of which sees its own documents")
+    .option("--keys-file <file>", "the same, with the keys in this file (default: as citewell keys keeps them)")
+    .option("--callers <file>", "with --http: JSON with openId and groups, as citewell serve takes it")
     .takesFilter()
     .takesStore()
     .examples(`
   $ citewell mcp --store /path/.citewell --about "The handbook of Example Ltd"
   $ citewell mcp --http --port 8788 --token 9f3c51d0 --filter product=auth
+  $ citewell mcp --http --port 8788 --keys --callers callers.json
 
 It needs the package @modelcontextprotocol/server. In the settings of Claude Desktop, an editor or an agent:
 

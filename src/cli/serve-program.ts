@@ -14,7 +14,7 @@ export function addServeCommand(program: CliCommand): void {
     )
     .option("--token <token>", "callers must send it, at least 8 characters; the page is opened with it", key)
     .option("--keys", "callers send keys of citewell keys make")
-    .option("--keys-file <file>", "the same, with the keys in this file (default: keys.json in the store's folder)")
+    .option("--keys-file <file>", "the same, with the keys in this file (default: as citewell keys keeps them)")
     .option("--callers <file>", "JSON with openId, who signs in by OpenID Connect, and groups, what their members see")
     .option(
       "--audit <file>",

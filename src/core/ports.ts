@@ -367,6 +367,18 @@ export interface StoreCounts {
   readonly vectors: number;
 }
 
+/** Bytes of a store where it is kept, by part. */
+export interface StoreSizes {
+  /** Documents, chunks and vectors as they were written. */
+  readonly databaseBytes: number;
+  /** Indexes and tables that searches need beside that, and that can be made of it again. */
+  readonly indexBytes: number;
+  /** Questions, answers and decisions. */
+  readonly conversationBytes: number;
+  /** The store from before the last migration, and the one that a migration is building. */
+  readonly otherGenerationBytes: number;
+}
+
 /** A difference between a store and what was written to it. */
 export interface StoreProblem {
   /**
@@ -531,6 +543,8 @@ export interface Store<Space extends string = string, Fields extends object = Me
   readonly documentWithChunks?: (uri: string) => Promise<DocumentWrite | undefined>;
   /** Counts what is stored, without reading it. */
   readonly counts: () => Promise<StoreCounts>;
+  /** Asks the folder or the database for the sizes of its parts, of which there are few. Absent: the store cannot tell. */
+  readonly sizes?: () => Promise<StoreSizes>;
   /**
    * Reads the whole store and checks that it is what was written: a single altered byte is found, and named with the
    * document or vector that it belongs to. Takes about ten seconds per gigabyte.

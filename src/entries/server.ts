@@ -8,6 +8,8 @@ export type { Access, AccessOf, Role } from "../server/access.js";
 export type { GroupAccess } from "../server/callers/groups.js";
 export type { CallerLimits, KeyBook, KeyRecord, NewKey } from "../server/callers/key.js";
 export { keyFile } from "../server/callers/key-file.js";
+export { storeKeys } from "../server/callers/store-keys.js";
+export type { StoreKeys, StoreKeysOptions } from "../server/callers/store-keys.js";
 export { listKeys, makeKey, revokeKey } from "../server/callers/manage-keys.js";
 export type { KeyInfo } from "../server/callers/manage-keys.js";
 export type { OpenIdOptions, PageSignInOptions, SigningAlgorithm } from "../server/callers/open-id-options.js";

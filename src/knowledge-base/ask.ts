@@ -20,6 +20,7 @@ import type { FusionMethod } from "../stages/retrieval/fused.js";
 import { rerank, type RerankOptions } from "../stages/retrieval/rerank.js";
 import { type Fusion, search, type SearchMode, type SearchOptions } from "../stages/retrieval/search.js";
 import { widen } from "../stages/retrieval/widen.js";
+import type { ConversationPage } from "../store/conversations/conversation-list.js";
 import type { Conversations } from "../store/conversations/conversations.js";
 import { conversation } from "./conversation.js";
 import { refusePaths } from "./refuse-paths.js";
@@ -211,14 +212,19 @@ export function searchAndAsk(
     scoped: (filter) => searchAndAsk(within.scoped(filter), models, conversations, bothFilters(scope, filter), readers),
     conversation: (which) =>
       conversation(which, conversations().of(scopeName(scope)), { ask: answering, resume: resuming }),
-    conversations: async (filter = {}) =>
+    conversations: async (page = {}) =>
       conversations()
         .of(scopeName(scope))
-        .list(resolve("conversations", conversationsFilter, filter)),
+        .list(resolve("conversations", conversationPage, page)),
   };
 }
 
-const conversationsFilter = optionsOf<{ readonly owner?: string }>()({ owner: narrowingOption(z.string()) });
+const conversationPage = optionsOf<ConversationPage>()({
+  owner: narrowingOption(z.string()),
+  limit: z.exactOptional(z.int().min(1)),
+  // A page that was empty has no last conversation, and must not lead to the first page again.
+  after: narrowingOption(z.object({ id: z.string(), updatedAtMs: z.int() })),
+});
 
 async function* inScope(events: AsyncIterable<AnswerEvent>, scope: string): AsyncGenerator<AnswerEvent> {
   for await (const event of events) {

@@ -3,7 +3,8 @@ import type { ApprovalBook, Approvals, WaitingAnswer } from "../core/approval.js
 import { AnswerError, asError, OptionsError, StoreError } from "../core/errors.js";
 import { optionsOf, resolve } from "../core/options.js";
 import type { AnswerEvent, Citation, Metadata, Question, Turn } from "../core/types.js";
-import type { ConversationInfo, ScopedConversations } from "../store/conversations/conversations.js";
+import type { ConversationInfo } from "../store/conversations/conversation-list.js";
+import type { ScopedConversations } from "../store/conversations/conversations.js";
 import type { AnswerToResume, StoredAnswer, StoredExchange } from "../store/conversations/stored-exchange.js";
 import { askOptions, type AskOptions, type ResumeOptions, resumeOptions } from "./question-options.js";
 

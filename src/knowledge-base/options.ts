@@ -14,7 +14,7 @@ import { type GivenChunkOptions, givenChunkOptions } from "./ingest/settings.js"
 import type { IngestPlan } from "./plan.js";
 import type { Ask, Resume, SearchPassagesOptions } from "./question-options.js";
 import { distributedOptions, type PostgresStoreOptions } from "../store/postgres/options.js";
-import type { ConversationInfo } from "../store/conversations/conversations.js";
+import type { ConversationInfo, ConversationPage } from "../store/conversations/conversation-list.js";
 import { isChunkTarget } from "../stages/indexing/chunk.js";
 import { type Fusion, fusionOptions } from "../stages/retrieval/search.js";
 import type { SpendingOptions } from "./ingest/spending.js";
@@ -220,11 +220,11 @@ export interface KnowledgeBase<Fields extends object = Metadata> {
    * it: the same id within another scope is another conversation.
    */
   readonly conversation: (options: ConversationOptions) => Conversation<Fields>;
-  /** The conversations of this scope, or of one owner within it, those with the last question first. */
-  readonly conversations: (filter?: {
-    /** Only those of this owner. Default: all. */
-    readonly owner?: string;
-  }) => Promise<readonly ConversationInfo[]>;
+  /**
+   * The conversations of this scope, or of one owner within it, those with the last question first. With `limit` a page of
+   * them, which costs the same however many there are; the next page is that `after` the last one of this.
+   */
+  readonly conversations: (page?: ConversationPage) => Promise<readonly ConversationInfo[]>;
   /**
    * Threads that search, so that the thread which answers does not: for servers. See `ReaderOptions`.
    *

@@ -70,8 +70,8 @@ export interface HandlerOptions {
    */
   readonly access?: AccessOf;
   /**
-   * Lets callers in by keys of their own, as `makeKey` makes them: `keyFile("keys.json")`. Not together with `token` and
-   * `access`. Default: there are none.
+   * Lets callers in by keys of their own, as `makeKey` makes them: `keyFile("keys.json")`, or those of a store's database,
+   * `await storeKeys(url)`. Not together with `token` and `access`. Default: there are none.
    */
   readonly keys?: KeyBook;
   /**

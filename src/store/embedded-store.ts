@@ -12,6 +12,7 @@ import type {
   Searchable,
   Store,
   StoreCounts,
+  StoreSizes,
   StoreSettings,
   StoreWrite,
   Verification,
@@ -23,7 +24,9 @@ import type { Metadata } from "../core/types.js";
 import { refuseLostFile } from "./database/file-identity.js";
 import { asStoreError, type Database, endWal } from "../sqlite/database.js";
 import { closeOptions, storeWrite } from "./call-options.js";
-import type { Conversations, KeepsConversations } from "./conversations/conversations.js";
+import type { Conversations } from "./conversations/conversations.js";
+import type { KeepsConversations } from "./conversations/keeps-conversations.js";
+import { diskUse } from "./disk-use.js";
 import { openConversations } from "./conversations/embedded-conversations.js";
 import { isUnused, metaReader, readSettings } from "./database/schema.js";
 import { removeIfUnused, type StoreFolder } from "./database/store-folder.js";
@@ -230,6 +233,18 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
 
   counts(): Promise<StoreCounts> {
     return this.#use(async () => this.#reader.counts());
+  }
+
+  sizes(): Promise<StoreSizes> {
+    return this.#use(async () => {
+      const { database, indexes, conversations, otherGenerations } = diskUse(this.location);
+      return {
+        databaseBytes: database,
+        indexBytes: indexes,
+        conversationBytes: conversations,
+        otherGenerationBytes: otherGenerations,
+      };
+    });
   }
 
   verify(options: VerifyOptions = {}): Promise<Verification> {

@@ -79,6 +79,7 @@ test("a filter that is there and undefined was lost on the way, and is refused w
     await expect(store.documents({ source: undefined as never })).rejects.toThrow("source");
   }
   await expect(kb.conversations({ owner: undefined as never })).rejects.toThrow("owner: must have a value");
+  await expect(kb.conversations({ limit: 2, after: undefined as never })).rejects.toThrow("after: must have a value");
   expect((await kb.search("moles")).hits).toHaveLength(2);
 });
 

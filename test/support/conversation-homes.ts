@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe } from "vitest";
-import { type Conversations, keepsConversations } from "../../src/store/conversations/conversations.js";
+import type { Conversations } from "../../src/store/conversations/conversations.js";
+import { keepsConversations } from "../../src/store/conversations/keeps-conversations.js";
 import { openConversations } from "../../src/store/conversations/embedded-conversations.js";
 import { openPostgresStore, storedPostgresSpace } from "../../src/store/postgres/open-postgres-store.js";
 import { noPostgres, type PostgresServer, startPostgres } from "./postgres-server.js";

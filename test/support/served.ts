@@ -23,6 +23,7 @@ import { temporaryFolder } from "./temporary-folder.js";
 type ReplyFields = WireWholeConversation & {
   readonly conversations: readonly WireConversation[];
   readonly total: number;
+  readonly next?: string;
   readonly documents: readonly WireDocument[];
   readonly passages: readonly WirePassage[];
   readonly uploads: readonly WireUpload[];

@@ -6,13 +6,16 @@ import { OptionsError } from "../../core/errors.js";
 import type { Filter } from "../../core/filter.js";
 import { given } from "../../core/given.js";
 import type { ScopedKnowledgeBase } from "../../knowledge-base/options.js";
-import { createMcpHandler } from "../../server/mcp/create-mcp-handler.js";
+import { createMcpHandler, type McpHandlerOptions } from "../../server/mcp/create-mcp-handler.js";
 import { createMcpServer } from "../../server/mcp/create-mcp-server.js";
 import type { McpServerOptions } from "../../server/mcp/options.js";
 import { loadStdio } from "../../server/mcp/sdk.js";
+import type { KeyBook } from "../../server/callers/key.js";
 import { loopbackNames } from "../../server/options.js";
 import { print, withKnowledgeBase, type CommandIo, type StoreFlags } from "../command-context.js";
 import { describeFailure, exitCodes } from "../output/failure.js";
+import { readCallers } from "../settings/callers-file.js";
+import { withKeys } from "../settings/keys-path.js";
 
 export interface McpFlags extends StoreFlags {
   readonly filter?: Filter;
@@ -21,19 +24,29 @@ export interface McpFlags extends StoreFlags {
   readonly port?: number;
   /** False: no token is required. */
   readonly token?: string | false;
+  readonly keys?: boolean;
+  readonly keysFile?: string;
+  readonly callers?: string;
 }
 
 /** Serves one client on stdin and stdout until it goes, or many over HTTP until Ctrl-C. */
 export async function mcpCommand(io: CommandIo, { filter, about, ...flags }: McpFlags): Promise<number> {
-  const { http = false, port, token } = flags;
-  if (!http && (port !== undefined || token !== undefined)) {
-    throw new OptionsError("options", "--port, --token and --no-token belong to --http");
+  const { http = false, port, token, keys, keysFile, callers } = flags;
+  if (!http && [port, token, keys, keysFile, callers].some((value) => value !== undefined)) {
+    const message = "--port, --token, --no-token, --keys, --keys-file and --callers belong to --http";
+    throw new OptionsError("options", message);
+  }
+  if (isPersonal(flags) && token !== undefined) {
+    const message = "Callers are known by their own keys with --keys and --callers: leave --token and --no-token out";
+    throw new OptionsError("options", message);
   }
   return withKnowledgeBase(io, flags, false, async (kb) => {
     const documents = filter === undefined ? kb : kb.scoped(filter);
     const onError = (error: unknown) => void io.stderr.write(`${describeFailure(error, false)}\n`);
-    const serve = http ? serveHttp : serveStdio;
-    await serve(io, documents, { ...given({ about }), onError }, flags);
+    const options = { ...given({ about }), onError };
+    const serve = (kept?: KeyBook) => serveHttp(io, documents, { ...options, ...given({ keys: kept }) }, flags);
+    if (!http) await serveStdio(io, documents, options);
+    else await (takesKeys(flags) ? withKeys(io, flags, serve) : serve());
     return exitCodes.done;
   });
 }
@@ -48,14 +61,30 @@ async function serveStdio(io: CommandIo, documents: ScopedKnowledgeBase, options
   io.signal.removeEventListener("abort", close);
 }
 
+function takesKeys({ keys, keysFile }: McpFlags): boolean {
+  return keys ?? keysFile !== undefined;
+}
+
+/** Whether callers are told apart by keys or tokens of their own. */
+function isPersonal(flags: McpFlags): boolean {
+  return takesKeys(flags) || flags.callers !== undefined;
+}
+
 async function serveHttp(
   io: CommandIo,
   documents: ScopedKnowledgeBase,
-  options: McpServerOptions,
-  { port = 0, token: asked, json = false }: Pick<McpFlags, "port" | "token" | "json">,
+  options: McpHandlerOptions,
+  flags: Omit<McpFlags, "filter" | "about">,
 ): Promise<void> {
-  const token = asked === false ? undefined : (asked ?? randomBytes(18).toString("base64url"));
-  const handler = await createMcpHandler(documents, { ...options, ...given({ token }), hosts: loopbackNames });
+  const { port = 0, token: asked, json = false, callers } = flags;
+  const hasToken = !isPersonal(flags) && asked !== false;
+  const token = hasToken ? (asked ?? randomBytes(18).toString("base64url")) : undefined;
+  const handler = await createMcpHandler(documents, {
+    ...options,
+    ...given({ token }),
+    ...(callers !== undefined && readCallers(io, callers)),
+    hosts: loopbackNames,
+  });
   const { createAdaptorServer } = await import("@hono/node-server");
   const server = createAdaptorServer({
     fetch: (request) =>
@@ -64,9 +93,11 @@ async function serveHttp(
   }) as Server;
   await once(server.listen(port, "127.0.0.1"), "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
-  const headers = token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } };
+  const sent = isPersonal(flags) ? "…" : token;
+  const headers = sent === undefined ? {} : { headers: { Authorization: `Bearer ${sent}` } };
   const configuration = { mcpServers: { documents: { type: "http", url, ...headers } } };
-  const text = `${JSON.stringify(configuration, undefined, 2)}\n\nServes this machine until Ctrl-C.\n`;
+  const own = isPersonal(flags) ? "Each client sends its own key or access token in place of the dots.\n" : "";
+  const text = `${JSON.stringify(configuration, undefined, 2)}\n\n${own}Serves this machine until Ctrl-C.\n`;
   print(io, { json }, { url, ...(token !== undefined && { token }) }, text);
   if (!io.signal.aborted) await once(io.signal, "abort");
   await handler.close();

@@ -5,12 +5,12 @@ import { OptionsError } from "../../core/errors.js";
 import { given } from "../../core/given.js";
 import { createServer } from "../../server/create-server.js";
 import { isOwnMachine, loopbackNames, type ServerOptions } from "../../server/options.js";
-import { keyFile } from "../../server/callers/key-file.js";
+import type { KeyBook } from "../../server/callers/key.js";
 import { print, withKnowledgeBase, type CommandIo } from "../command-context.js";
 import { describeFailure, exitCodes } from "../output/failure.js";
 import { safeForTerminal } from "../output/terminal-text.js";
 import { readCallers } from "../settings/callers-file.js";
-import { keysPath, serverFolder } from "../settings/keys-path.js";
+import { serverFolder, withKeys } from "../settings/keys-path.js";
 import { sourceOf, type SourceFlags } from "../settings/source-flags.js";
 import { explainQuotingOnce, explainsQuoting } from "./ask.js";
 import { indexWithProgress } from "./index-documents.js";
@@ -54,15 +54,23 @@ export async function serveCommand(io: CommandIo, paths: readonly string[], flag
       io.stderr.write(safeForTerminal(lines));
     }
     if (explainsQuoting(io, settings, flags.json)) await explainQuotingOnce(io, kb);
-    const server = await createServer(kb, serverOptions(io, flags));
-    print(io, flags, { url: server.url }, describeServer(server.url, flags));
-    await new Promise<void>((stopped) => {
-      if (signal.aborted) stopped();
-      signal.addEventListener("abort", () => stopped(), { once: true });
-    });
-    await server.close();
+    const options = serverOptions(io, flags);
+    const serve = async (keys?: KeyBook) => {
+      const server = await createServer(kb, { ...options, ...given({ keys }) });
+      print(io, flags, { url: server.url }, describeServer(server.url, flags));
+      await new Promise<void>((stopped) => {
+        if (signal.aborted) stopped();
+        signal.addEventListener("abort", () => stopped(), { once: true });
+      });
+      await server.close();
+    };
+    await (takesKeys(flags) ? withKeys(io, flags, serve) : serve());
     return exitCodes.done;
   });
+}
+
+function takesKeys({ keys, keysFile }: ServeFlags): boolean {
+  return keys ?? keysFile !== undefined;
 }
 
 function serverOptions(io: CommandIo, flags: ServeFlags): ServerOptions {
@@ -70,7 +78,6 @@ function serverOptions(io: CommandIo, flags: ServeFlags): ServerOptions {
     port,
     host = "127.0.0.1",
     token,
-    keys = flags.keysFile !== undefined,
     callers,
     audit,
     auditTexts: texts = false,
@@ -92,7 +99,7 @@ function serverOptions(io: CommandIo, flags: ServeFlags): ServerOptions {
     workers = availableParallelism() - 1,
     grace,
   } = flags;
-  const isPersonal = keys || callers !== undefined;
+  const isPersonal = takesKeys(flags) || callers !== undefined;
   const isGuarded = token !== undefined || isPersonal;
   if (!isGuarded && !isOwnMachine(host)) {
     throw new OptionsError("options", `${host} can be reached from other machines: give a --token, or --keys`);
@@ -117,7 +124,6 @@ function serverOptions(io: CommandIo, flags: ServeFlags): ServerOptions {
     ...(metricsToken !== undefined
       ? { metrics: { token: metricsToken } }
       : metrics && { metrics: token === undefined ? true : { token } }),
-    ...(keys && { keys: keyFile(keysPath(io, flags)) }),
     ...(callers !== undefined && readCallers(io, callers)),
     ...(audit !== undefined && { audit: { to: resolve(io.directory, audit), texts } }),
     // An uploaded file has no metadata that a filter could let through.

@@ -1,14 +1,11 @@
-import { mkdir } from "node:fs/promises";
-import { dirname } from "node:path";
 import type { Filter } from "../../core/filter.js";
 import { given } from "../../core/given.js";
 import type { Role } from "../../server/access.js";
-import { keyFile } from "../../server/callers/key-file.js";
 import { type KeyInfo, listKeys, makeKey, revokeKey } from "../../server/callers/manage-keys.js";
 import { type CommandIo, print, type StoreFlags } from "../command-context.js";
 import { exitCodes } from "../output/failure.js";
 import { oneLine } from "../output/terminal-text.js";
-import { keysPath } from "../settings/keys-path.js";
+import { withKeys } from "../settings/keys-path.js";
 import { metadataOf } from "../settings/source-flags.js";
 
 interface Flags extends StoreFlags {
@@ -30,31 +27,30 @@ const dayMs = 86_400_000;
 
 /** Prints the key alone on standard output, so that it can be piped. */
 export async function makeKeyCommand(io: CommandIo, name: string, flags: MakeKeyFlags): Promise<number> {
-  const path = keysPath(io, flags);
   const { role, filter, metadata, group: groups, expires, requestsPerMinute, tokensPerMinute, maxAnswers } = flags;
   const limits = given({ requestsPerMinute, tokensPerMinute, answersAtOnce: maxAnswers });
-  await mkdir(dirname(path), { recursive: true });
-  const { key, info } = await makeKey(keyFile(path), {
+  const wanted = {
     name,
     role,
     ...given({ filter, groups, metadata: metadata && metadataOf(metadata) }),
     ...(Object.keys(limits).length > 0 && { limits }),
     ...(expires !== undefined && { expiresAtMs: Date.now() + expires * dayMs }),
-  });
+  };
+  const { key, info } = await withKeys(io, flags, (keys) => makeKey(keys, wanted));
   print(io, flags, { key, ...info }, `${key}\n`);
   io.notes.write(`Keep it: it is not shown again. Revoke it with: citewell keys revoke ${info.id}\n`);
   return exitCodes.done;
 }
 
 export async function listKeysCommand(io: CommandIo, flags: Flags): Promise<number> {
-  const keys = await listKeys(keyFile(keysPath(io, flags)));
+  const keys = await withKeys(io, flags, listKeys);
   const none = 'There are no keys. Make one: citewell keys make "Ada\'s notebook"\n';
   print(io, flags, keys, keys.length === 0 ? none : keys.map(described).join(""));
   return exitCodes.done;
 }
 
 export async function revokeKeyCommand(io: CommandIo, id: string, flags: Flags): Promise<number> {
-  const info = await revokeKey(keyFile(keysPath(io, flags)), id);
+  const info = await withKeys(io, flags, (keys) => revokeKey(keys, id));
   print(io, flags, info, `The key of ${oneLine(info.name, maxName)} is refused from now on.\n`);
   return exitCodes.done;
 }

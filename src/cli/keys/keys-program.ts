@@ -12,8 +12,10 @@ export function addKeyCommands(program: CliCommand): void {
   $ citewell keys
   $ citewell keys revoke k3f9
   $ citewell serve --keys --host 0.0.0.0 --port 8080
+  $ citewell keys make "Ada's notebook" --store postgres://owner@db.example.com/docs
 
-A key is shown once. What is kept, in keys.json in the store's folder, recognises it and does not tell it.`);
+A key is shown once. What is kept recognises it and does not tell it: in keys.json in the store's folder, or in a table of a store
+in PostgreSQL, where all servers of the store know it and only the owner of the store's tables makes, lists and revokes keys.`);
 
   takesKeys(keys.command("list", { isDefault: true }))
     .description("list the keys: role, documents, and whether they still hold")
@@ -61,5 +63,8 @@ Send it as Authorization: Bearer …, or type it on the page. Servers that run t
 function takesKeys(command: CliCommand): CliCommand {
   return command
     .takesStoreAlone()
-    .option("--keys-file <file>", "file of the keys (default: keys.json in the store's folder)");
+    .option(
+      "--keys-file <file>",
+      "file of the keys (default: keys.json in the store's folder, or the table of a store in PostgreSQL)",
+    );
 }

@@ -18,6 +18,16 @@ const id = z
   .max(200)
   .describe("Of the conversation")
   .meta({ examples: ["0b2f6f0e-6a2e-4d8e-9a55-0f5f3c1d2e3f"] });
+/** Time and id of the last conversation of a page. */
+const pageCursor = z
+  .string()
+  .regex(/^\d{1,15}-./s, "must be the next of another page")
+  .transform((text) => {
+    const end = text.indexOf("-");
+    return { updatedAtMs: Number(text.slice(0, end)), id: text.slice(end + 1) };
+  })
+  .describe("The `next` of the page before")
+  .meta({ examples: ["1750000000000-0b2f6f0e-6a2e-4d8e-9a55-0f5f3c1d2e3f"] });
 const asked = { question: questionField, filter: filterField };
 
 export const conversationRoutes = [
@@ -26,12 +36,26 @@ export const conversationRoutes = [
     path: "/api/conversations",
     operation: "listConversations",
     summary: "The conversations, those with the last question first, a page at a time",
-    request: z.strictObject(pageFields(1000)),
-    reply: z.object({ conversations: z.array(WireConversation), total: z.int() }),
-    serve: async ({ offset, limit }, { documents, access }) => {
-      const conversations = await documents.conversations(given({ owner: access.owner }));
-      const shown = conversations.slice(offset, offset + limit).map(wireConversation);
-      return { json: { conversations: shown, total: conversations.length } };
+    request: z.strictObject({
+      limit: pageFields(1000).limit,
+      after: pageCursor.optional(),
+    }),
+    reply: z.object({
+      conversations: z.array(WireConversation),
+      next: z.string().optional().describe("Send it as `after` for the next page; absent on the last one"),
+    }),
+    serve: async ({ limit, after }, { documents, access }) => {
+      // One more than the page has tells whether another follows.
+      const page = { limit: limit + 1, ...given({ owner: access.owner, after }) };
+      const found = await documents.conversations(page);
+      const shown = found.slice(0, limit);
+      const last = found.length > limit ? shown.at(-1) : undefined;
+      return {
+        json: {
+          conversations: shown.map(wireConversation),
+          ...(last && { next: `${last.updatedAtMs}-${last.id}` }),
+        },
+      };
     },
   }),
   route({

@@ -1,8 +1,7 @@
 import { open, readFile, rename, rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { OptionsError, systemMessage } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
-import { type KeyBook, type KeyRecord, keyRecords } from "./key.js";
+import { type KeyBook, type KeyRecord, recordsOf } from "./key.js";
 
 /** Time that a command waits for another one that changes the keys. */
 const maxWaitMs = 5000;
@@ -52,13 +51,7 @@ async function readKeys(path: string): Promise<readonly KeyRecord[]> {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw new OptionsError("config", `Cannot read the keys in ${path}: ${systemMessage(cause as Error)}`, { cause });
   }
-  try {
-    const { keys } = JSON.parse(text) as { readonly keys: never };
-    return resolve("keys", keyRecords, keys);
-  } catch (cause) {
-    const message = `The keys in ${path} are not as they were written, and nobody is let in by them: ${(cause as Error).message}`;
-    throw new OptionsError("config", message, { cause });
-  }
+  return recordsOf(path, () => (JSON.parse(text) as { readonly keys: unknown }).keys);
 }
 
 async function createWithin(path: string, ms: number) {

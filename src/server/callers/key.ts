@@ -1,8 +1,9 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
+import { OptionsError } from "../../core/errors.js";
 import type { Filter } from "../../core/filter.js";
 import { given } from "../../core/given.js";
-import { optionsOf } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import type { Metadata } from "../../core/types.js";
 import { type Role, roles } from "../access.js";
 import { seenFields } from "./groups.js";
@@ -54,6 +55,11 @@ export interface KeyRecord {
 export interface KeyBook {
   /** All keys, also those that are revoked or have expired. */
   readonly list: () => Promise<readonly KeyRecord[]>;
+  /**
+   * The keys of some ids, where there may be many more: a server then reads those of its callers alone, a few at a time, and
+   * `list` is for people. Default: a server reads all.
+   */
+  readonly find?: (ids: readonly string[]) => Promise<readonly KeyRecord[]>;
   /** Replaces the keys by what `change` makes of them, while nobody else can. */
   readonly change: (change: (keys: readonly KeyRecord[]) => readonly KeyRecord[]) => Promise<void>;
 }
@@ -77,6 +83,20 @@ const keyRecord = z
 export const keyRecords = z
   .array(keyRecord)
   .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, "has two keys of one id");
+
+/**
+ * The records that are read from a place.
+ *
+ * @throws OptionsError (`config`) where they are not as they were written.
+ */
+export function recordsOf(place: string, read: () => unknown): readonly KeyRecord[] {
+  try {
+    return resolve("keys", keyRecords, read() as never);
+  } catch (cause) {
+    const message = `The keys in ${place} are not as they were written, and nobody is let in by them: ${(cause as Error).message}`;
+    throw new OptionsError("config", message, { cause });
+  }
+}
 
 /** Options of `makeKey`. */
 export interface NewKey {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { given } from "../../core/given.js";
 import { WrongAccess } from "../access.js";
 import { type Caller, notAdmitted, seesNothing } from "./caller.js";
+import { FoundKeys } from "./found-keys.js";
 import { accessOfGroups, type GroupAccess } from "./groups.js";
 import { isKeyOf, type KeyBook, type KeyRecord, readKey, readKeyCookie } from "./key.js";
 
@@ -20,10 +21,14 @@ export interface KeysSettings {
 /** Callers by their keys. Guessing is not slowed down, since it would take longer than the sun lasts. */
 export class Keys {
   readonly #settings: KeysSettings;
+  /** Absent: all keys are read. */
+  readonly #found: FoundKeys | undefined;
   #read: { readonly atMs: number; readonly keys: Promise<ReadonlyMap<string, KeyRecord>> } | undefined;
 
   constructor(settings: KeysSettings) {
     this.#settings = settings;
+    const { book } = settings;
+    this.#found = book.find && new FoundKeys((ids) => book.find!(ids), freshMs);
   }
 
   /**
@@ -33,7 +38,7 @@ export class Keys {
    */
   async callerOf(text: string, isCookie: boolean): Promise<Caller> {
     const key = isCookie ? readKeyCookie(text) : readKey(text);
-    const record = key && ((await this.#keys(freshMs)).get(key.id) ?? (await this.#newKeys()).get(key.id));
+    const record = key && (await this.#recordOf(key.id));
     if (!key || !record || !isKeyOf(key, record)) throw notAdmitted("This key is not known here");
     const { id, role, filter, metadata, groups, limits, expiresAtMs = Infinity, revokedAtMs } = record;
     if (revokedAtMs !== undefined) throw notAdmitted("This key was revoked");
@@ -42,6 +47,16 @@ export class Keys {
     const seen = groups ? accessOfGroups(groups, this.#settings.groups) : given({ filter, metadata });
     if (!seen) throw seesNothing();
     return { access: { ...seen, owner: name, role }, name, ...given({ limits }) };
+  }
+
+  async #recordOf(id: string): Promise<KeyRecord | undefined> {
+    if (!this.#found) return (await this.#keys(freshMs)).get(id) ?? (await this.#newKeys()).get(id);
+    try {
+      return await this.#found.get(id);
+    } catch (error) {
+      this.#settings.onError?.(error);
+      throw new WrongAccess();
+    }
   }
 
   /** The keys as they are read after this call, by one reading for all who ask in the same moment. */

@@ -2,7 +2,15 @@ import { randomUUID } from "node:crypto";
 import { Refusal } from "../guard/refusal.js";
 import type { Sdk, SdkServer } from "./sdk.js";
 
+/** A request, and the name of who sent it, where callers have names. */
+interface SessionRequest {
+  readonly request: Request;
+  readonly caller: string | undefined;
+}
+
 interface Session {
+  /** Name of who began it: nobody else may go on with it, cancel its calls, or end it. */
+  readonly caller: string | undefined;
   readonly server: SdkServer;
   readonly transport: InstanceType<Sdk["WebStandardStreamableHTTPServerTransport"]>;
 }
@@ -33,12 +41,14 @@ export class ClientSessions {
   }
 
   /** Answers a request of a session, or of a client that begins one. */
-  async handle(request: Request, body: unknown, parts: RequestParts): Promise<Response> {
+  async handle(sent: SessionRequest, body: unknown, parts: RequestParts): Promise<Response> {
+    const { request, caller } = sent;
     const id = request.headers.get("mcp-session-id");
-    if (id === null) return this.#begin(request, parts);
+    if (id === null) return this.#begin(sent, parts);
     const session = this.#sessions.get(id);
-    // This status tells clients to begin again.
-    if (!session) throw new Refusal(404, "no-session", "There is no such session: begin again with initialize");
+    // This status tells clients to begin again. The session of another is reported as unknown.
+    if (!session || session.caller !== caller)
+      throw new Refusal(404, "no-session", "There is no such session: begin again with initialize");
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
     const response = await session.transport.handleRequest(request, parts);
@@ -47,12 +57,12 @@ export class ClientSessions {
     return response;
   }
 
-  async #begin(request: Request, parts: RequestParts): Promise<Response> {
+  async #begin({ request, caller }: SessionRequest, parts: RequestParts): Promise<Response> {
     const server = this.#createServer();
     const transport = new this.#sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => {
-        this.#sessions.set(id, { server, transport });
+        this.#sessions.set(id, { caller, server, transport });
       },
       onsessionclosed: (id) => {
         this.#sessions.delete(id);

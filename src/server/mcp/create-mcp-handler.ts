@@ -72,7 +72,13 @@ export async function createMcpHandler(
   const isGuarded = isGuardedBy(settings);
   const trusted = { hosts: settings.hosts ?? (isGuarded ? undefined : loopbackNames), origins: settings.origins };
   const checkedAccess = new CheckedAccess(settings.access ?? (() => ({})), options.onError);
-  const admission = admissionOf("createMcpHandler", { ...settings, onError: options.onError }, checkedAccess);
+  // Programs send their token with each request: there is no page here on which a person could sign in.
+  const tokensAlone = settings.openId && { ...settings.openId, page: undefined };
+  const admission = admissionOf(
+    "createMcpHandler",
+    { ...settings, openId: tokensAlone, onError: options.onError },
+    checkedAccess,
+  );
   const limiter = new CallerLimiter();
   const createServer = sdkServers(sdk, settings, carriedDocuments, maxConcurrentAnswers);
   const latest = sdk.createMcpHandler(createServer, { legacy: "reject", onerror: onError });
@@ -86,8 +92,9 @@ export async function createMcpHandler(
     // The caller's address is unknown here.
     const { access: seen, name, limits: own } = await admission.admit(request, undefined);
     limiter.admitRequest({ name: name ?? accessName(seen), limits: { requestsPerMinute, ...own } });
+    const session = { request, caller: name };
     const authInfo = carryDocuments(seen.filter === undefined ? documents : documents.scoped(seen.filter));
-    if (request.method === "DELETE") return earlier.handle(request, undefined, { authInfo });
+    if (request.method === "DELETE") return earlier.handle(session, undefined, { authInfo });
     if (request.method !== "POST") {
       // GET is refused, too: this server sends nothing unasked, so it has no stream for that.
       throw new Refusal(405, "method", "Only POST and DELETE are served here", { allow: "POST, DELETE" });
@@ -95,7 +102,7 @@ export async function createMcpHandler(
     const body = await readJson(sdk, request, maxBodyBytes);
     const parts = { authInfo, parsedBody: body };
     return (await sdk.isLegacyRequest(request, body))
-      ? earlier.handle(request, body, parts)
+      ? earlier.handle(session, body, parts)
       : latest.fetch(request, parts);
   };
 

@@ -8,9 +8,12 @@ type PromClient = typeof import("prom-client");
 /** Upper bounds in seconds, from a search in memory to a long answer. */
 const durationBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
+/** Sizes change slowly, and each measurement asks for every file or table of the store. */
+const sizesFreshMs = 60_000;
+
 /** State of a process, read whenever the figures are. */
 export interface MetricsSource {
-  readonly store: Pick<KnowledgeBase["store"], "counts">;
+  readonly store: Pick<KnowledgeBase["store"], "counts" | "sizes">;
   /** Number of answers being made. */
   readonly answersInProgress: () => number;
   /** Number of searches that wait for a reader. */
@@ -101,6 +104,24 @@ export class Metrics {
       return (await counts)?.documents;
     });
     gauge("citewell_store_chunks", "Chunks in the store", async () => (await counts)?.chunks);
+    const measured = rarely(async () => store.sizes?.(), sizesFreshMs);
+    registry.registerMetric(
+      new client.Gauge({
+        name: "citewell_store_bytes",
+        help: "Bytes of the store by part, measured once a minute: database, indexes, conversations and other_generations",
+        labelNames: ["part"],
+        registers: [],
+        async collect(this: Gauge<"part">) {
+          const sizes = await measured();
+          this.reset();
+          if (!sizes) return;
+          this.set({ part: "database" }, sizes.databaseBytes);
+          this.set({ part: "indexes" }, sizes.indexBytes);
+          this.set({ part: "conversations" }, sizes.conversationBytes);
+          this.set({ part: "other_generations" }, sizes.otherGenerationBytes);
+        },
+      }),
+    );
     client.collectDefaultMetrics({ register: registry });
 
     function gauge(name: string, help: string, read: () => number | undefined | Promise<number | undefined>): void {
@@ -169,6 +190,29 @@ export class Metrics {
     if (inputTokens !== undefined) this.#tokens.inc({ model, direction: "input" }, inputTokens);
     if (outputTokens !== undefined) this.#tokens.inc({ model, direction: "output" }, outputTokens);
   }
+}
+
+/**
+ * Reads again what is older than `maxAgeMs`, and meanwhile returns what was read before: only the first caller waits.
+ *
+ * @returns `undefined` while it cannot be read.
+ */
+function rarely<Value>(read: () => Promise<Value>, maxAgeMs: number): () => Promise<Value | undefined> {
+  let begunAtMs = -Infinity;
+  let first: Promise<void> | undefined;
+  let latest: Value | undefined;
+  const again = async () => {
+    latest = await read().catch(() => undefined);
+  };
+  return async () => {
+    if (performance.now() - begunAtMs >= maxAgeMs) {
+      begunAtMs = performance.now();
+      const reading = again();
+      first ??= reading;
+    }
+    await first;
+    return latest;
+  };
 }
 
 function loadPromClient(): PromClient {

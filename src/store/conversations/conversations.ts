@@ -1,7 +1,12 @@
 import type { ApprovalBook } from "../../core/approval.js";
 import { OptionsError, StoreError } from "../../core/errors.js";
-import type { Store } from "../../core/ports.js";
 import { approvalBook, findDecisions } from "./approvals.js";
+import {
+  type ConversationInfo,
+  type ConversationPage,
+  describeConversation,
+  listConversations,
+} from "./conversation-list.js";
 import {
   conversationKey,
   type ConversationRow,
@@ -12,24 +17,6 @@ import {
 } from "./conversation-rows.js";
 import { type AnswerToResume, exchangeOf, type StoredAnswer, type StoredExchange, waitOf } from "./stored-exchange.js";
 import { type ConversationDatabase, type ConversationRunner, rows, type Work } from "./work.js";
-
-/** Summary of a conversation for lists. */
-export interface ConversationInfo {
-  /** The id that it was opened by. */
-  readonly id: string;
-  /** The name it was given, else its first question; empty while there is neither. */
-  readonly title: string;
-  /** Owner, as the application named it when the conversation began. */
-  readonly owner?: string;
-  /** The number of questions. */
-  readonly exchanges: number;
-  /** True when one of the answers waits for approval. */
-  readonly waiting?: true;
-  /** Time of its beginning and of its last question or new name, in milliseconds since 1970. */
-  readonly createdAtMs: number;
-  /** Time of its last question or new name, in milliseconds since 1970. */
-  readonly updatedAtMs: number;
-}
 
 /** Selects a conversation of a scope. */
 export interface WhichConversation {
@@ -43,8 +30,8 @@ export interface WhichConversation {
  * methods reject with an `OptionsError` when the conversation has another owner.
  */
 export interface ScopedConversations {
-  /** Lists conversations, the one with the latest question first. */
-  readonly list: (filter?: { readonly owner?: string }) => Promise<readonly ConversationInfo[]>;
+  /** Lists conversations, the one with the latest question first, a page at a time where `limit` says so. */
+  readonly list: (page?: ConversationPage) => Promise<readonly ConversationInfo[]>;
   /** `undefined` when there is none of that id. */
   readonly info: (which: WhichConversation) => Promise<ConversationInfo | undefined>;
   readonly exchanges: (which: WhichConversation) => Promise<readonly StoredExchange[]>;
@@ -87,18 +74,9 @@ export interface Conversations {
   readonly close: () => void;
 }
 
-/** A store that can keep conversations. */
-export interface KeepsConversations {
-  readonly conversations: () => Conversations;
-}
-
-export function keepsConversations(store: Store): store is Store & KeepsConversations {
-  return "conversations" in store && typeof store.conversations === "function";
-}
-
 /** The conversations in a database. @internal */
 export function conversationsIn(database: ConversationDatabase): Conversations {
-  const { location } = database;
+  const { location, equals } = database;
   let isClosed = false;
   const refuseClosed = () => {
     if (!isClosed) return;
@@ -119,7 +97,7 @@ export function conversationsIn(database: ConversationDatabase): Conversations {
           return change(keys, work);
         },
       };
-      return scopedConversations(runner, scope, location);
+      return scopedConversations(runner, scope, { location, equals });
     },
     close: () => {
       if (!isClosed) database.close();
@@ -128,25 +106,12 @@ export function conversationsIn(database: ConversationDatabase): Conversations {
   };
 }
 
-interface InfoRow extends ConversationRow {
-  readonly exchanges: number;
-  readonly waits: number;
-  readonly first_question: string | null;
-}
-
-const described = `
-  SELECT conversations.*,
-    (SELECT COUNT(*) FROM exchanges WHERE conversation = key) AS exchanges,
-    (SELECT COUNT(waiting) FROM exchanges WHERE conversation = key) AS waits,
-    (SELECT question FROM exchanges WHERE conversation = key ORDER BY position LIMIT 1) AS first_question
-  FROM conversations`;
-
 const inOrder = "SELECT * FROM exchanges WHERE conversation = $1 ORDER BY position";
 
 function scopedConversations(
   { read, change }: ConversationRunner,
   scope: string,
-  location: string,
+  { location, equals }: Pick<ConversationDatabase, "location" | "equals">,
 ): ScopedConversations {
   const keyOf = (id: string) => conversationKey(scope, id.toWellFormed());
   const exchangesOf = ({ id }: WhichConversation) => rows<ExchangeRow>(inOrder, keyOf(id));
@@ -175,17 +140,11 @@ function scopedConversations(
     });
 
   return {
-    list: async ({ owner } = {}) => {
-      const found = await read(() => rows<InfoRow>(`${described} WHERE scope = $1`, scope));
-      return found
-        .filter((row) => owner === undefined || row.owner === owner.toWellFormed())
-        .map(infoOf)
-        .toSorted((one, other) => other.updatedAtMs - one.updatedAtMs || (one.id < other.id ? -1 : 1));
-    },
+    list: (page = {}) => read(() => listConversations(scope, page, equals)),
     info: (which) =>
       read(function* () {
         if (!(yield* find(which))) return undefined;
-        return (yield* rows<InfoRow>(`${described} WHERE key = $1`, keyOf(which.id))).map(infoOf)[0];
+        return yield* describeConversation(keyOf(which.id));
       }),
     exchanges: (which) =>
       read(function* () {
@@ -277,16 +236,4 @@ function withAnswer(row: ExchangeRow, answer: StoredAnswer | AnswerToResume): Ex
 
 function belongsToAnother(id: string): OptionsError {
   return new OptionsError("options", `Conversation ${JSON.stringify(id)} belongs to another owner. Choose another id`);
-}
-
-function infoOf({ id, title, owner, exchanges, waits, ...row }: InfoRow): ConversationInfo {
-  return {
-    id,
-    exchanges,
-    title: title ?? row.first_question ?? "",
-    ...(owner !== null && { owner }),
-    ...(waits > 0 && { waiting: true }),
-    createdAtMs: row.created_at,
-    updatedAtMs: row.updated_at,
-  };
 }

@@ -12,6 +12,13 @@ import type { Work } from "./work.js";
 
 const cacheBytes = 1_000_000;
 
+/** Each list in its order: that of a scope, and that of an owner within it. */
+const listIndexes = `
+  CREATE INDEX IF NOT EXISTS conversations_by_time ON conversations (scope, updated_at, key);
+  CREATE INDEX IF NOT EXISTS conversations_of_owner ON conversations (scope, owner, updated_at, key);
+  DROP INDEX IF EXISTS conversations_by_scope;
+`;
+
 function conversationsPath(folder: string): string {
   return join(folder, "conversations.sqlite");
 }
@@ -42,6 +49,7 @@ export function openConversations(folder: string): Conversations {
         return guarded(path, () => database.transaction(() => done(database, work())).immediate());
       },
     }),
+    equals: (column, parameter) => `${column} = ${parameter}`,
     close: () => {
       database.close();
     },
@@ -107,11 +115,11 @@ function prepare(database: Database, path: string): void {
         { path },
       );
     }
-    if (version === conversationsVersion) return;
     if (version === 0) database.exec(conversationTables);
-    else upgradeConversations(database, version, (work) => done(database, work));
-    database.exec("CREATE INDEX conversations_by_scope ON conversations (scope)");
-    database.pragma(`user_version = ${conversationsVersion}`);
+    else if (version < conversationsVersion) upgradeConversations(database, version, (work) => done(database, work));
+    // Releases before know the same tables without these indexes, and go on using them.
+    database.exec(listIndexes);
+    if (version !== conversationsVersion) database.pragma(`user_version = ${conversationsVersion}`);
   });
   upgrading.immediate();
 }

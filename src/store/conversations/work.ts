@@ -30,10 +30,14 @@ export interface ConversationRunner {
   readonly change: <Result>(keys: readonly string[], work: () => Work<Result>) => Promise<Result>;
 }
 
+/** A condition that a column has the value of a parameter, in the words by which the database's indexes find it. */
+export type ColumnEquals = (column: "scope" | "owner", parameter: string) => string;
+
 /** A database with the tables of conversations. */
 export interface ConversationDatabase {
   /** Location of the database, for messages. */
   readonly location: string;
   readonly of: (scope: string) => ConversationRunner;
+  readonly equals: ColumnEquals;
   readonly close: () => void;
 }

@@ -1,6 +1,6 @@
 import { conversationTables } from "../conversations/conversation-rows.js";
 import { type Conversations, conversationsIn } from "../conversations/conversations.js";
-import type { Work } from "../conversations/work.js";
+import type { ColumnEquals, Work } from "../conversations/work.js";
 import { texts } from "../../postgres/binary-parameters.js";
 import { columnText, originalText } from "../../postgres/column-text.js";
 import { withSettings } from "../../postgres/local-settings.js";
@@ -11,6 +11,22 @@ import { conversationsSetting } from "./row-level-security.js";
 export const conversationSchema = `${conversationTables}
   CREATE INDEX conversations_by_scope ON conversations USING hash (scope);
 `;
+
+/**
+ * Each list in its order: that of a scope, and that of an owner within it. Columns of their own rather than indexes of
+ * expressions: behind a policy, PostgreSQL uses an index for conditions that leak nothing, such as numbers that are equal.
+ */
+export const conversationLists = `
+  ALTER TABLE conversations
+    ADD scope_hash bigint GENERATED ALWAYS AS (hashtextextended(scope, 0)) STORED,
+    ADD owner_hash bigint GENERATED ALWAYS AS (hashtextextended(owner, 0)) STORED;
+  DROP INDEX conversations_by_scope;
+  CREATE INDEX conversations_by_time ON conversations (scope_hash, updated_at, key);
+  CREATE INDEX conversations_of_owner ON conversations (scope_hash, owner_hash, updated_at, key);
+`;
+
+export const conversationEquals: ColumnEquals = (column, parameter) =>
+  `${column}_hash = hashtextextended(${parameter}, 0) AND ${column} = ${parameter}`;
 
 /** The conversations in a schema of a server. Closing them leaves the server to the store. */
 export function postgresConversations(server: Server, schema: string, isSecured: boolean): Conversations {
@@ -32,6 +48,7 @@ export function postgresConversations(server: Server, schema: string, isSecured:
           return workOn(session, work());
         }),
     }),
+    equals: conversationEquals,
     close: () => {},
   });
 }

@@ -9,6 +9,7 @@ import type {
   Searchable,
   Store,
   StoreCounts,
+  StoreSizes,
   StoreSettings,
   StoreWrite,
   Verification,
@@ -17,7 +18,8 @@ import type {
 } from "../../core/ports.js";
 import type { Metadata } from "../../core/types.js";
 import { closeOptions, verifyOptions } from "../call-options.js";
-import type { Conversations, KeepsConversations } from "../conversations/conversations.js";
+import type { Conversations } from "../conversations/conversations.js";
+import type { KeepsConversations } from "../conversations/keeps-conversations.js";
 import { ScopeRules } from "../scope-rules.js";
 import { verifyServer } from "./checking/verifying.js";
 import { columnText } from "../../postgres/column-text.js";
@@ -26,6 +28,7 @@ import { type Settings, withSettings } from "../../postgres/local-settings.js";
 import type { Reader, StoreConnection } from "../../postgres/store-connection.js";
 import type { ResolvedPostgresOptions } from "./options.js";
 import { postgresConversations } from "./postgres-conversations.js";
+import { readSizes } from "./store-sizes.js";
 import { readCounts, readDocumentWithChunks, readNotes } from "./reading.js";
 import { isEverything, isRestricted, scopeSettings } from "./row-level-security.js";
 import type { MetaName } from "./schema.js";
@@ -166,6 +169,10 @@ export class PostgresStore<const Space extends string> implements Store<Space>, 
 
   async counts(): Promise<StoreCounts> {
     return this.#connection.read(readCounts);
+  }
+
+  async sizes(): Promise<StoreSizes> {
+    return this.#connection.read((session) => readSizes(session, this.#schema, this.#facts.isDistributed));
   }
 
   async verify(options: VerifyOptions = {}): Promise<Verification> {

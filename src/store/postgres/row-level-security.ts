@@ -13,6 +13,15 @@ const scopeSetting = "citewell.scope";
 /** Names the scope whose conversations a transaction sees and changes. */
 export const conversationsSetting = "citewell.conversations";
 
+/** Names the ids of the keys of callers that a transaction sees, with commas between them. */
+export const keysSetting = "citewell.keys";
+
+/**
+ * A server sees the keys that its callers send, each by its id, and a user who knows no ids sees none. Who owns the tables makes,
+ * lists and revokes them.
+ */
+export const keysCondition = `id = ANY (string_to_array(current_setting('${keysSetting}', true), ','))`;
+
 /** Tables whose rows have the facts of their document, so that their policies look at no other table, as a cluster requires. */
 const documentTables = ["documents", "texts", "fields", "chunks", "postings", "embeddings"] as const;
 
@@ -44,6 +53,7 @@ function policiesOf(roles: RoleScopes): readonly (readonly [commands: string, ta
     ...documentTables.map((table) => ["SELECT", table, documents] as const),
     ...Object.entries(otherPolicies).map(([table, condition]) => ["SELECT", table, condition] as const),
     ...conversationTables.map((table) => ["ALL", table, conversations] as const),
+    ["SELECT", "caller_keys", keysCondition],
     // A user records the ends of its own transactions, and may neither see nor delete those of others.
     ["ALL", "commits", "made_by = current_user"],
   ];

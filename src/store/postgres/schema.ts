@@ -4,8 +4,8 @@ import { checksumOf } from "../database/checksums.js";
 import { documentIdSql } from "./stored-document.js";
 import type { Session } from "../../postgres/server.js";
 import { distributeTable } from "./distribution.js";
-import { conversationSchema } from "./postgres-conversations.js";
-import { hasPolicies, secureTables } from "./row-level-security.js";
+import { conversationLists, conversationSchema } from "./postgres-conversations.js";
+import { hasPolicies, keysCondition, secureTables } from "./row-level-security.js";
 
 // Texts sort by their bytes, as in the embedded store, whatever the locale of the database. A chunk has its words, so that
 // its postings are found without an index on their chunks. Totals are counted by the rows that writes append, so that no two
@@ -131,8 +131,23 @@ const factsOfDocuments = `
   END $$;
 `;
 
+/** Keys of callers, as JSON. They are nobody's documents, so that their policy holds in every store. */
+const keysOfCallers = `
+  CREATE TABLE caller_keys (id text COLLATE "C" PRIMARY KEY, record text NOT NULL);
+  ALTER TABLE caller_keys ENABLE ROW LEVEL SECURITY;
+  CREATE POLICY citewell_scope ON caller_keys FOR SELECT USING (${keysCondition});
+`;
+
 /** Each step upgrades a store by one version. Released steps are never edited, new ones are added. */
-const upgrades: readonly string[] = [firstTables, conversationSchema, commitRecords, keysOfDocuments, factsOfDocuments];
+const upgrades: readonly string[] = [
+  firstTables,
+  conversationSchema,
+  commitRecords,
+  keysOfDocuments,
+  factsOfDocuments,
+  conversationLists,
+  keysOfCallers,
+];
 
 export type MetaName =
   | "version"

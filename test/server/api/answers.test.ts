@@ -266,14 +266,23 @@ test("conversations are listed a page at a time, the one with the last question 
   const { json, events } = await served([{ uri: "keys", text: "API keys expire after 90 days." }]);
   const questions = ["When do API keys expire?", "Do API keys expire?", "What expires?"];
   for (const question of questions) await events("/api/conversations", { question });
-  const titles = async (query: string) => {
-    const { conversations, total } = await json("GET", `/api/conversations${query}`);
-    return [conversations.map(({ title }) => title), total];
+  const page = async (query: string) => {
+    const { conversations, next } = await json("GET", `/api/conversations${query}`);
+    return { titles: conversations.map(({ title }) => title), next };
   };
-  const [all] = await titles("");
-  expect([...(all as string[])].toSorted()).toEqual([...questions].toSorted());
-  expect(await titles("?limit=2")).toEqual([(all as string[]).slice(0, 2), 3]);
-  expect(await titles("?limit=2&offset=2")).toEqual([(all as string[]).slice(2), 3]);
-  expect(await titles("?offset=7")).toEqual([[], 3]);
+  const { titles: all, next: none } = await page("");
+  expect(none).toBeUndefined();
+  expect(all.toSorted()).toEqual([...questions].toSorted());
+  const first = await page("?limit=2");
+  expect(first).toEqual({ titles: all.slice(0, 2), next: expect.any(String) });
+  const rest = `?limit=2&after=${encodeURIComponent(first.next!)}`;
+  expect(await page(rest)).toEqual({ titles: all.slice(2), next: undefined });
+  // One that begins meanwhile is none of those that follow.
+  await events("/api/conversations", { question: "Who renews keys?" });
+  expect(await page(rest)).toEqual({ titles: all.slice(2), next: undefined });
+  expect(await page("?limit=4")).toEqual({ titles: ["Who renews keys?", ...all], next: undefined });
+  for (const wrong of ["", "7", "-talk", "1e3-talk", "9".repeat(16)]) {
+    await json("GET", `/api/conversations?after=${wrong}`, undefined, 400);
+  }
   await json("GET", "/api/conversations?limit=1001", undefined, 400);
 });

@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { citewell, commandFile, handbook } from "../../support/citewell.js";
 import { httpClient } from "../../support/mcp-clients.js";
+import { audience, openIdProvider } from "../../support/open-id-provider.js";
 
 let folder: string;
 let store: string;
@@ -98,7 +99,7 @@ describe("citewell mcp on stdin and stdout", () => {
     expect(wrong).toEqual({
       exitCode: 2,
       stdout: "",
-      stderr: "citewell: --port, --token and --no-token belong to --http\n",
+      stderr: "citewell: --port, --token, --no-token, --keys, --keys-file and --callers belong to --http\n",
     });
   });
 });
@@ -139,5 +140,56 @@ describe("citewell mcp --http", () => {
     expect(open.token).toBeUndefined();
     expect((await post(open.url)).status).toBe(200);
     expect((await post(open.url, { origin: "https://example.com" })).status).toBe(403);
+  });
+
+  test("lets callers in by the keys of citewell keys, with --filter around what each key sees", async () => {
+    const make = async (...words: string[]) =>
+      (await citewell(["keys", "make", "test", "--store", store, ...words])).stdout.trim();
+    const laptops = await make("--filter", "title=Laptops");
+    const all = await make();
+    const titlesFor = async (url: string, key: string) => {
+      const client = await httpClient("2025-11-25", url, { authorization: `Bearer ${key}` });
+      const { resources } = await client.listResources();
+      await client.close();
+      return resources.map(({ title }) => title);
+    };
+    const { url, token, lines } = await served(["--keys"]);
+    expect([token, JSON.parse(lines[0]!)]).toEqual([undefined, { url }]);
+    expect(await titlesFor(url, laptops)).toEqual(["Laptops"]);
+    expect((await titlesFor(url, all)).length).toBeGreaterThan(1);
+    const refused = await post(url);
+    expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining("send a key")]);
+    const narrow = await served(["--keys-file", join(store, "keys.json"), "--filter", "title=Laptops"]);
+    expect(await titlesFor(narrow.url, all)).toEqual(["Laptops"]);
+    const [, id] = laptops.split("_");
+    await citewell(["keys", "revoke", id!, "--store", store]);
+    await expect
+      .poll(async () => (await post(url, { authorization: `Bearer ${laptops}` })).status, { timeout: 10_000 })
+      .toBe(401);
+  });
+
+  test("lets people in by the provider of --callers, and says what cannot go together", async () => {
+    const provider = await openIdProvider();
+    const callers = join(folder, "callers.json");
+    const groups = { "/it": { filter: { title: "Laptops" } } };
+    await writeFile(callers, JSON.stringify({ openId: { issuer: provider.issuer, audience }, groups }));
+    const { url } = await served(["--callers", callers]);
+    const client = await httpClient("2026-07-28", url, {
+      authorization: `Bearer ${await provider.token({ groups: "/it" })}`,
+    });
+    onTestFinished(() => client.close());
+    expect((await client.listResources()).resources.map(({ title }) => title)).toEqual(["Laptops"]);
+    expect((await post(url, { authorization: `Bearer ${await provider.token()}` })).status).toBe(403);
+    for (const words of [
+      ["--keys", "--token", "secret-token"],
+      ["--callers", callers, "--no-token"],
+    ]) {
+      expect(await citewell(["mcp", "--http", "--store", store, ...words])).toEqual({
+        exitCode: 2,
+        stdout: "",
+        stderr:
+          "citewell: Callers are known by their own keys with --keys and --callers: leave --token and --no-token out\n",
+      });
+    }
   });
 });

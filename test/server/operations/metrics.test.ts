@@ -79,3 +79,42 @@ test("with access, figures of all callers need a token of their own", async () =
   expect(await ask({ authorization: `Bearer ${reader}` })).toBe(200);
   await handler.close();
 });
+
+test("figures have the bytes of the store, which are measured once a minute", async () => {
+  let measured = 0;
+  const { kb } = await served([keys]);
+  const sizes = async () => {
+    measured++;
+    return kb.store.sizes!();
+  };
+  const store = new Proxy(kb.store, { get: (real, name) => (name === "sizes" ? sizes : bound(real, name)) });
+  const handler = createHandler({ ...kb, store }, { metrics: true });
+  const scrape = async () => samplesOf(await handler.fetch(new Request("http://localhost/metrics")));
+  const samples = await scrape();
+  const expected = await kb.store.sizes!();
+  expect(expected.databaseBytes).toBeGreaterThan(0);
+  expect(samples.get('citewell_store_bytes{part="database"}')).toBe(expected.databaseBytes);
+  for (const part of ["indexes", "conversations", "other_generations"]) {
+    expect([part, samples.has(`citewell_store_bytes{part="${part}"}`)]).toEqual([part, true]);
+  }
+  await Promise.all(Array.from({ length: 20 }, scrape));
+  expect(measured).toBe(1);
+  await handler.close();
+});
+
+/** A method of a class works on the object that has its private fields. */
+function bound(real: object, name: string | symbol): unknown {
+  const value: unknown = Reflect.get(real, name, real);
+  return typeof value === "function" ? value.bind(real) : value;
+}
+
+test("figures of a store that cannot be measured have no bytes, and all others", async () => {
+  const { kb } = await served([keys]);
+  const sizes = () => Promise.reject(new Error("The folder is gone"));
+  const store = new Proxy(kb.store, { get: (real, name) => (name === "sizes" ? sizes : bound(real, name)) });
+  const handler = createHandler({ ...kb, store }, { metrics: true });
+  const samples = await samplesOf(await handler.fetch(new Request("http://localhost/metrics")));
+  expect([...samples.keys()].filter((name) => name.startsWith("citewell_store_bytes"))).toEqual([]);
+  expect(samples.get("citewell_store_documents")).toBe(1);
+  await handler.close();
+});

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { keepsConversations } from "../../../src/store/conversations/conversations.js";
+import { keepsConversations } from "../../../src/store/conversations/keeps-conversations.js";
 import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
 import { noPostgres, type PostgresServer, startPostgres } from "../../support/postgres-server.js";
 

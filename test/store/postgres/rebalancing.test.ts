@@ -60,13 +60,13 @@ test.skipIf(noCitus)(
     };
     onTestFinished(endWorkers);
     // The queue counts the documents of one call of enqueue until the next.
-    let added = 0;
+    let stored = 0;
     const fill = async (batch: typeof documents) => {
       await enqueue(batch, { store, embedder: model.embedder });
       await expect.poll(async () => (await status({ store })).isDone, { timeout: 120_000, interval: 300 }).toBe(true);
       const ended = (await status({ store })).documents;
       expect(ended).toMatchObject({ waiting: 0, failed: 0, quarantined: 0 });
-      added += ended.added;
+      stored += ended.added;
     };
 
     const ask = async (asked: typeof store) => {
@@ -85,10 +85,10 @@ test.skipIf(noCitus)(
     expect(right.near.length).toBeGreaterThan(batchSize);
     expect(await ask(store)).toEqual(right);
 
-    let isMoving = true;
+    const isMoved = new AbortController();
     const portsOf = async () => {
       const rows = await query<{ port: number }>(moved, "SELECT DISTINCT nodeport AS port FROM citus_shards");
-      return rows.map(({ port }) => port);
+      return new Set(rows.map(({ port }) => port));
     };
     const rebalance = async () => {
       await query(moved, "SELECT citus_rebalance_start()");
@@ -98,18 +98,18 @@ test.skipIf(noCitus)(
       const drained = cluster.workers[0]!;
       const added = await cluster.addWorker("moved");
       await rebalance();
-      expect((await portsOf()).toSorted()).toEqual(cluster.workers.map(({ port }) => port).toSorted());
+      expect(await portsOf()).toEqual(new Set(cluster.workers.map(({ port }) => port)));
       await query(moved, "SELECT citus_set_node_property('127.0.0.1', $1, 'shouldhaveshards', false)", [drained.port]);
       await rebalance();
-      expect(await portsOf()).not.toContain(drained.port);
+      expect((await portsOf()).has(drained.port)).toBe(false);
       await query(moved, "SELECT citus_remove_node('127.0.0.1', $1)", [drained.port]);
       // A question that still needed this node would fail from now on.
       await drained.stop("immediate");
-      expect((await portsOf()).toSorted()).toEqual([cluster.workers[1]!.port, added.port].toSorted());
+      expect(await portsOf()).toEqual(new Set([cluster.workers[1]!.port, added.port]));
     };
     const outcomes = { right: 0, failed: [] as string[], slowestMs: 0 };
     const askAllAlong = async () => {
-      while (isMoving) {
+      while (!isMoved.signal.aborted) {
         const startedAt = performance.now();
         try {
           expect(await ask(store)).toEqual(right);
@@ -129,7 +129,7 @@ test.skipIf(noCitus)(
         if (at + 2 * batchSize >= documents.length) await moving;
       }
     };
-    const moving = move().finally(() => (isMoving = false));
+    const moving = move().finally(() => isMoved.abort());
     await Promise.all([moving, askAllAlong(), feed()]);
     await endWorkers();
 
@@ -137,13 +137,13 @@ test.skipIf(noCitus)(
     expect(outcomes.failed).toEqual([]);
     expect(outcomes.right).toBeGreaterThan(10);
     expect(outcomes.slowestMs).toBeLessThan(1.5 * deadlineMs);
-    expect(added).toBe(documents.length);
+    expect(stored).toBe(documents.length);
     expect((await status({ store })).isDone).toBe(true);
     expect(await ask(store)).toEqual(right);
     expect(await postgresContent(moved)).toEqual(await postgresContent(quiet));
     expect(await store.verify()).toMatchObject({ ok: true, problems: [] });
     // No worker was killed, so that nothing was in flight that had to be asked for again.
-    expect([...upstream.answered].toSorted()).toEqual([...calm.answered].toSorted());
+    expect(upstream.answered).toEqual(calm.answered);
   },
   300_000,
 );

@@ -9,6 +9,8 @@ import { faultyNodes } from "./faulty-nodes.js";
 
 /** A connection while it is used for one piece of work. */
 export interface Session {
+  /** Whether a transaction is open, in which the work is done. */
+  readonly isInTransaction: boolean;
   readonly query: <Row extends object>(
     text: string,
     values?: readonly unknown[],
@@ -129,7 +131,9 @@ export class Server {
   async read<Result>(work: Work<Result>, call?: WorkCall): Promise<Result> {
     return this.#repeated(async (client) => {
       const settings = await this.#settings.get(client)!;
-      return settings === "" ? work(this.#sessionOn(client, settings)) : this.#within(client, "BEGIN", "COMMIT", work);
+      return settings === ""
+        ? work(this.#sessionOn(client, settings, false))
+        : this.#within(client, "BEGIN", "COMMIT", work);
     }, call);
   }
 
@@ -219,7 +223,7 @@ export class Server {
     await this.#pool.end();
   }
 
-  #sessionOn(client: pg.PoolClient, settings: string): Session {
+  #sessionOn(client: pg.PoolClient, settings: string, isInTransaction = true): Session {
     const query: Session["query"] = async <Row extends object>(
       text: string,
       values?: readonly unknown[],
@@ -236,7 +240,7 @@ export class Server {
       }
       return this.#vectorType;
     };
-    return { query, vectorType };
+    return { isInTransaction, query, vectorType };
   }
 
   #preparedName(text: string): string | undefined {

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { type PostgresServer, startPostgres } from "./postgres-server.js";
+import { type PostgresServer, type PostgresServerOptions, startPostgres } from "./postgres-server.js";
 
 /** A coordinator and its workers, each a server of its own on this machine. */
 export interface CitusCluster {
@@ -30,17 +30,20 @@ export interface CitusOptions {
   readonly also?: readonly string[];
   /** Size of the disk of each worker, in MB, as `startPostgres` takes it. */
   readonly diskMb?: number;
+  /** Size of a disk for the log of each worker, in MB, as `startPostgres` takes it. */
+  readonly logDiskMb?: number;
   /** The port at which the other nodes find a worker, such as that of a proxy. Default: its own. */
   readonly portOf?: (worker: PostgresServer) => number | Promise<number>;
 }
 
 export async function startCitus(options: CitusOptions = {}): Promise<CitusCluster> {
-  const { workers: count = 3, also = [], diskMb, portOf = ({ port }) => port } = options;
-  const start = (disk?: number) =>
-    startPostgres({ settings: [...settings, ...also], ...(disk !== undefined && { diskMb: disk }) });
+  const { workers: count = 3, also = [], diskMb, logDiskMb, portOf = ({ port }) => port } = options;
+  const start = (disks: Pick<PostgresServerOptions, "diskMb" | "logDiskMb"> = {}) =>
+    startPostgres({ settings: [...settings, ...also], ...disks });
   const coordinator = await start();
   const workers: PostgresServer[] = [];
-  for (let at = 0; at < count; at++) workers.push(await start(diskMb));
+  const disks = { ...(diskMb !== undefined && { diskMb }), ...(logDiskMb !== undefined && { logDiskMb }) };
+  for (let at = 0; at < count; at++) workers.push(await start(disks));
   const prepare = async (server: PostgresServer, database: string) => {
     await server.createDatabase(database);
     await query(server.url(database), "CREATE EXTENSION citus");

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
@@ -48,6 +48,8 @@ export interface PostgresServerOptions {
   readonly host?: { readonly namespace: string; readonly address: string };
   /** Size of a disk of its own, in MB, which only root can make. Default: that of temporary files. */
   readonly diskMb?: number;
+  /** Size of a disk for its log (WAL) alone, in MB, mounted at `wal` in its folder, which only root can make. Default: that of its files. */
+  readonly logDiskMb?: number;
 }
 
 /**
@@ -59,6 +61,7 @@ export async function startPostgres({
   replicaOf,
   host,
   diskMb,
+  logDiskMb,
 }: PostgresServerOptions = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), "citewell-postgres-"));
   if (diskMb !== undefined) await run("mount", ["-t", "tmpfs", "-o", `size=${diskMb}m`, "citewell-test", folder]);
@@ -83,6 +86,15 @@ export async function startPostgres({
   const stop = (mode: "fast" | "immediate" = "fast") => owned("pg_ctl", "stop", "-w", "-D", data, "-m", mode);
   if (replicaOf) await owned("pg_basebackup", "-D", data, "-d", replicaOf.url(), "-R", "-c", "fast", "--no-sync");
   else await makeCluster(data, (path) => owned("initdb", "-D", path, ...clusterOptions));
+  const logDisk = join(folder, "wal");
+  if (logDiskMb !== undefined) {
+    const segments = join(data, "pg_wal");
+    await run("mkdir", [logDisk]);
+    await run("mount", ["-t", "tmpfs", "-o", `size=${logDiskMb}m`, "citewell-test", logDisk]);
+    await run("cp", ["-a", `${segments}/.`, logDisk]);
+    rmSync(segments, { recursive: true });
+    symlinkSync(logDisk, segments);
+  }
   if (host !== undefined) await run("sh", ["-c", `echo 'host all all all trust' >> '${data}/pg_hba.conf'`]);
   await start();
   const url = (name = "postgres") => `postgres://postgres@${address}:${port}/${name}`;
@@ -99,6 +111,7 @@ export async function startPostgres({
     },
     remove: async () => {
       await stop("immediate").catch(() => undefined);
+      if (logDiskMb !== undefined) await run("umount", [logDisk]);
       if (diskMb !== undefined) await run("umount", [folder]);
       rmSync(folder, { recursive: true, force: true });
     },

@@ -1,5 +1,7 @@
 // In test:all alone: it runs every case of the Store port through a pooler, for 60 s.
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { StoreFactory } from "../../../src/conformance/check.js";
 import { openKnowledgeBase } from "../../../src/knowledge-base/open.js";
@@ -88,5 +90,40 @@ describe.skipIf(noPgBouncer)("behind PgBouncer in transaction mode", () => {
     for await (const event of kb.conversation({ id: "keys" }).ask("What is note 7 about?")) expect(event).toBeDefined();
     expect(await kb.conversations()).toMatchObject([{ id: "keys", exchanges: 1 }]);
     await kb.close();
+  });
+
+  test("a reading within a scope of a store with row-level security is one transaction", async () => {
+    await server.createDatabase("tenants");
+    const url = pooler.url("tenants");
+    const embedder = wordEmbedder();
+    const store = await openPostgresStore(url, embedder, { rowLevelSecurity: ["tenant"] });
+    onTestFinished(() => store.close());
+    const kb = await openKnowledgeBase({ store, embedder });
+    const notes = ["north", "south"].map((tenant) => ({
+      uri: `note:${tenant}`,
+      text: `The door of the ${tenant} closes at nine.`,
+      metadata: { tenant },
+    }));
+    await kb.ingest(notes);
+    await query(url, "ALTER DATABASE tenants SET log_statement = 'all'");
+    // Sessions of the pool that began before do not log their statements.
+    await query(server.url(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'tenants'");
+    const log = () => readFileSync(join(server.folder, "log"), "utf8");
+    const before = log().length;
+    const found = await store
+      .scoped({ metadata: { tenant: "north" } })
+      .lexical.retrieve({ text: "door" }, { count: 5 });
+    expect(found).toHaveLength(1);
+    const north = kb.scoped({ metadata: { tenant: "north" } });
+    for await (const event of north.conversation({ id: "keys" }).ask("When does the door close?")) {
+      expect(event).toBeDefined();
+    }
+    expect(await north.conversations()).toMatchObject([{ id: "keys", exchanges: 1 }]);
+    await kb.close();
+    const logged = log().slice(before);
+    const count = (pattern: RegExp) => logged.match(pattern)?.length ?? 0;
+    expect(count(/statement: BEGIN/g)).toBeGreaterThan(2);
+    expect(count(/statement: (COMMIT|ROLLBACK)/g)).toBe(count(/statement: BEGIN/g));
+    expect(logged).not.toMatch(/already a transaction in progress|no transaction in progress/);
   });
 });

@@ -75,7 +75,8 @@ test("the HTML allows the server's own scripts alone, and is asked for again onl
 test("the licences of what the page brings along are beside it", async () => {
   const page = await openPage();
   const licences = new TextDecoder().decode((await page.file(`${page.version}/LICENSES.txt`))!.body);
-  for (const name of ["preact", "@preact/signals", "marked", "dompurify"]) expect(licences).toContain(`${name}\n\n`);
+  for (const name of ["preact", "@preact/signals", "marked", "dompurify", "highlight.js"])
+    expect(licences).toContain(`${name}\n\n`);
 });
 
 test("nothing but the page's files can be read below it", async () => {

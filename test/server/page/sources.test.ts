@@ -113,7 +113,7 @@ describe.skipIf(isChromiumMissing)("a source", () => {
 
   test("of a program has the numbers of its lines, and a row of a table is one", async () => {
     const lines = Array.from({ length: 4000 }, (_, index) =>
-      index === 3000 ? "expire_api_keys(90)" : `step(${index})`,
+      index === 3000 ? "expire_api_keys(90)" : `step(${index}, "a step is long, and goes far beyond what is seen")`,
     );
     const { url } = await served([
       { uri: "file:///keys.py", title: "keys.py", mediaType: "text/x-python", text: lines.join("\n") },
@@ -140,6 +140,53 @@ describe.skipIf(isChromiumMissing)("a source", () => {
       Number(await top(".code-lines > pre", "3001")),
       -1,
     );
+    await page.setViewportSize({ width: 375, height: 800 });
+    const left = (selector: string) =>
+      page.evaluate<number>(`document.querySelector("${selector}").getBoundingClientRect().left`);
+    await page.locator("dialog .code-lines").waitFor();
+    const scrolled = `{ const lines = document.querySelector("dialog .code-lines"); lines.scrollLeft = 60; lines.scrollLeft; }`;
+    expect(await page.evaluate(scrolled)).toBe(60);
+    expect(await left("dialog .code-lines > pre")).toBe(await left("dialog .code-lines"));
+  });
+
+  test("of a program has its words in colours, in and around what is cited, by grammars that come with the first code", async () => {
+    const code = `def expire_api_keys(days=90):\n    # <script>window.attacked = 1</script>\n    return "after & \\"x\\""\n`;
+    const { url } = await served([
+      { uri: "file:///keys.py", title: "keys.py", mediaType: "text/x-python", text: code },
+      { uri: "file:///keys.zig", title: "keys.zig", mediaType: "text/x-zig", text: 'const keys = "zig";\n' },
+      handbook,
+    ]);
+    const { page } = await open(`${url}/#/documents`);
+    const loaded = () =>
+      page.evaluate<number>(
+        `performance.getEntriesByType("resource").filter(({ name }) => /grammars/.test(name)).length`,
+      );
+    const coloured = (kind: string) =>
+      page.evaluate<string[]>(`[...(CSS.highlights.get("code-${kind}") ?? [])].map(
+        ({ startContainer, startOffset, endOffset }) => startContainer.data.slice(startOffset, endOffset))`);
+    expect(await loaded()).toBe(0);
+    const panel = await opened(page, "keys.py");
+    await expect.poll(() => coloured("keyword")).toEqual(["def", "return"]);
+    expect(await loaded()).toBe(1);
+    expect(await coloured("string")).toEqual([`"after & \\"x\\""`]);
+    expect(await coloured("comment")).toEqual(["# <script>window.attacked = 1</script>"]);
+    expect(await coloured("number")).toEqual(["90"]);
+    expect(await panel.locator(".excerpt script").count()).toBe(0);
+    const colourOf = (kind: string) =>
+      page.evaluate(`getComputedStyle(document.querySelector(".excerpt"), "::highlight(code-${kind})").color`);
+    expect(await colourOf("keyword")).not.toBe(await colourOf("string"));
+    await page.locator(".document-open", { hasText: "keys.zig" }).click();
+    await panel.getByText("const keys").waitFor();
+    expect(await coloured("keyword")).toEqual([]);
+    await page.locator(".document-open", { hasText: "Handbook" }).click();
+    await expect.poll(() => coloured("string")).toEqual(['"north"']);
+    await ask(await visit(page, url), "expire_api_keys");
+    await answered(page);
+    await answerOf(page).locator(".mark").first().click();
+    await panel.locator("mark").first().waitFor();
+    await expect.poll(() => coloured("keyword")).toContain("def");
+    const inMark = `[...CSS.highlights.get("code-keyword")].some(({ startContainer }) => startContainer.parentElement.closest("mark"))`;
+    expect(await page.evaluate(inMark)).toBe(true);
   });
 
   test("does nothing, whatever its Markdown and HTML want", async () => {

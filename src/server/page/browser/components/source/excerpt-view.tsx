@@ -4,6 +4,7 @@ import { usePage } from "../../state/page.js";
 import type { Place } from "../../state/source.js";
 import { type DrawnSource, drawRow, drawSource } from "../../text/draw-source.js";
 import { piecesOf } from "../../text/excerpt.js";
+import { useCodeColours } from "../use-code-colours.js";
 
 export interface ExcerptViewProps {
   readonly excerpt: WireExcerpt;
@@ -27,7 +28,7 @@ export function ExcerptView({ excerpt, place, sentence }: ExcerptViewProps) {
     const { pageBreak, properties, restOfSentence } = words;
     return drawSource({ excerpt, highlight, sentence: sentence ?? highlight, pageBreak, properties, restOfSentence });
   }, [excerpt, start, end, sentence, words]);
-  const isCode = excerpt.mediaType?.startsWith("text/x-") ?? false;
+  const language = /^text\/x-(.+)$/.exec(excerpt.mediaType ?? "")?.[1];
   const isCutBefore = excerpt.from > 0;
   const isCutAfter = excerpt.from + excerpt.text.length < excerpt.length;
   return (
@@ -39,10 +40,10 @@ export function ExcerptView({ excerpt, place, sentence }: ExcerptViewProps) {
       )}
       {drawn ? (
         <Rendering drawn={drawn} />
-      ) : isCode ? (
+      ) : language !== undefined ? (
         <div class="code-lines">
           <pre aria-hidden="true">{lineNumbers(excerpt)}</pre>
-          <Text excerpt={excerpt} place={place} sentence={sentence} />
+          <Text excerpt={excerpt} place={place} sentence={sentence} language={language} />
         </div>
       ) : (
         <Text excerpt={excerpt} place={place} sentence={sentence} />
@@ -69,6 +70,7 @@ function Rendering({ drawn: { marks, nodes } }: { readonly drawn: DrawnSource })
     element.current!.replaceChildren(...nodes);
     marks[0]?.scrollIntoView({ block: "center" });
   }, [nodes]);
+  useCodeColours(element, undefined, nodes);
   const open = ({ target }: Event) => {
     const uri = (target as Element).closest("button")?.dataset["document"];
     if (uri !== undefined) act(source.open({ uri, start: 0, end: 0 }));
@@ -76,15 +78,18 @@ function Rendering({ drawn: { marks, nodes } }: { readonly drawn: DrawnSource })
   return <div ref={element} class="excerpt markdown" onClick={open} />;
 }
 
-/** The text of a document, with breaks between its pages. */
-function Text({ excerpt, place, sentence }: ExcerptViewProps) {
+/** The text of a document, with breaks between its pages, and in colours if it is code of a known language. */
+function Text({ excerpt, place, sentence, language }: ExcerptViewProps & { readonly language?: string }) {
   const words = usePage().preferences.words.value;
+  const { end, start } = place;
+  const pieces = useMemo(() => piecesOf(excerpt, { start, end }, sentence), [excerpt, start, end, sentence]);
+  const element = useRef<HTMLDivElement>(null);
+  useCodeColours(element, language, pieces);
   const highlighted = useRef<HTMLElement>(null);
   useEffect(() => highlighted.current?.scrollIntoView({ block: "center" }), [place.uri, place.start, place.end]);
-  const pieces = piecesOf(excerpt, place, sentence);
   const first = pieces.find(({ kind }) => kind === "highlight");
   return (
-    <div class="excerpt">
+    <div ref={element} class="excerpt">
       {excerpt.from > 0 && "…"}
       {pieces.map((piece) => {
         if (piece.kind === "page") {

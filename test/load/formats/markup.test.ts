@@ -306,6 +306,17 @@ describe("Jupyter notebooks", () => {
 });
 
 describe("LaTeX", () => {
+  test("a cell over several columns has its words alone, also below rules", async () => {
+    const rows = [
+      "\\hline\n\\multicolumn{2}{c}{Both} & One \\\\",
+      "\\cline{1-2} \\multicolumn{2}{|c|}{Under} & Two \\\\",
+      "\\toprule\\cmidrule(lr){1-2}\n\\rowcolor[gray]{0.9}\\multicolumn{2}{l}{Grey} & Three \\\\",
+      "A & \\multicolumn{2}{c}{Last} \\\\",
+    ];
+    const { text } = await load(loadLatex, "x.tex", `\\begin{tabular}{lcc}\n${rows.join("\n")}\n\\end{tabular}`);
+    expect(text.match(/\w+/g)).toEqual(["Both", "One", "Under", "Two", "Grey", "Three", "A", "Last"]);
+  });
+
   const latex = async (source: string) => (await load(loadLatex, "/x.tex", source)).text;
 
   test("sections, lists, tables and own macros are rendered as meant, and no other file is read", async () => {

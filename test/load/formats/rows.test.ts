@@ -80,6 +80,16 @@ describe("CSV", () => {
     ]);
   });
 
+  test("rows that end in a separator are read as without it, whether the header ends in one or not", async () => {
+    const plain = documentsOf(await rowsOf(readCsv, "id,name\n1,Anna\n2,Bert\n"));
+    expect(plain).toMatchObject([{ title: "Anna" }, { title: "Bert" }]);
+    expect(documentsOf(await rowsOf(readCsv, "id,name\n1,Anna,\n2,Bert,,\n"))).toEqual(plain);
+    expect(documentsOf(await rowsOf(readCsv, "id,name,\n1,Anna,\n2,Bert,\n"))).toEqual(plain);
+    const [noted, more] = documentsOf(await rowsOf(readCsv, "id,name,\n1,Anna,late\n2,Bert,,x\n"));
+    expect(noted).toMatchObject({ metadata: { column_3: "late" } });
+    expect(more).toContain("has 4 values for 3 columns");
+  });
+
   test("in a file of one column a separator is ordinary text", async () => {
     const documents = documentsOf(await rowsOf(readCsv, 'text\nHello, world\n"a, b"\nplain; text\n'));
     expect(documents).toMatchObject([{ text: "Hello, world" }, { text: "a, b" }, { text: "plain; text" }]);

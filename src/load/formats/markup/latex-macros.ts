@@ -110,3 +110,7 @@ export function accented(accent: string, after: string): { letter: string; lengt
   if (!mark || !found || (/[a-z]/i.test(accent) && !/^[\s{]/.test(after))) return undefined;
   return { letter: ((found[1] ?? found[2] ?? "") + mark).normalize("NFC"), length: found[0].length };
 }
+
+/** The start of a cell over several columns, behind the rules above its row. */
+export const spanningCell =
+  /^(?:\s*\\(?:hline|toprule|midrule|bottomrule|c(?:line|midrule)(?:\([^()]{0,20}\))?\{[^{}]{0,20}\}|rowcolor(?:\[[^\]]{0,20}\])?\{[^{}]{0,40}\}))*\s*\\multicolumn\s*\{(\d{1,3})\}/;

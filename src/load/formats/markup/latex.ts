@@ -8,6 +8,7 @@ import {
   headings,
   mathEnvironments,
   silentMacros,
+  spanningCell,
   symbols,
   verbatimEnvironments,
 } from "./latex-macros.js";
@@ -302,9 +303,7 @@ class LatexReader {
   #table(structure: LatexStructure, from: number, to: number, depth: number): HtmlElement {
     const rows = structure.rows(from, to).map((cells) => {
       const read = cells.map(({ from: start, to: end }) => {
-        const many = /^\s*\\multicolumn\s*\{(\d{1,3})\}/.exec(
-          structure.source.slice(start, Math.min(end, start + 200)),
-        );
+        const many = spanningCell.exec(structure.source.slice(start, Math.min(end, start + 400)));
         const first = many ? structure.afterGroup(start + many[0].length, end) : start;
         const content = this.#read(structure, first, end, depth + 1).filter(
           (node) => !("name" in node) || node.name !== "par",

@@ -42,6 +42,7 @@ async function* readRows(
   const { value: start = "" } = await pieces.next();
   const firstLine = /^[^\r\n]*/.exec(start)![0];
   let columns: readonly string[] | undefined;
+  let endsOpen = false;
   let line = 1;
   let empty = 0;
   let number = 0;
@@ -59,13 +60,14 @@ async function* readRows(
       continue;
     }
     number++;
-    if (columns) yield { fragment: `row=${number}`, line: place, ...asRow(columns, record, separator) };
+    if (columns) yield { fragment: `row=${number}`, line: place, ...asRow(columns, record, { separator, endsOpen }) };
     else {
       if (record.length > maxColumns) {
         const limit = `and more than ${maxColumns} are not read: is it really separated by ${JSON.stringify(separator)}?`;
         throw new LoadError("too-large", file.uri, `${file.uri} has ${record.length} columns, ${limit}`);
       }
       columns = namesOf(record);
+      endsOpen = record.length > 1 && record.at(-1)!.trim() === "";
       const missing = mappedColumns(mapping).find((column) => !columns!.includes(column));
       // Reported once: every row would say the same.
       if (missing !== undefined)
@@ -120,19 +122,29 @@ async function* records(
   }
 }
 
+interface Layout {
+  readonly separator: string;
+  /** Whether the header ends in a separator. */
+  readonly endsOpen: boolean;
+}
+
 function asRow(
   columns: readonly string[],
   record: readonly string[],
-  separator: string,
+  { separator, endsOpen }: Layout,
 ): Pick<ReadRow, "row" | "problem"> {
   const [only] = columns;
   // With a single column there is nothing to separate, so a comma is text.
   if (columns.length === 1) return { row: { [only!]: record.join(separator) } };
-  if (record.length > columns.length) {
+  // Programs that end each row with a separator give it blank values behind the last column.
+  if (record.slice(columns.length).some((value) => value !== "")) {
     const message = `has ${record.length} values for ${columns.length} columns: quote values that hold the separator`;
     return { problem: { code: "malformed", message } };
   }
-  return { row: Object.fromEntries(columns.map((column, index) => [column, record[index] ?? ""])) };
+  const cells = columns.map((column, index) => [column, record[index] ?? ""] as const);
+  // A header that ends in a separator names no column there.
+  if (endsOpen && cells.at(-1)![1] === "") cells.pop();
+  return { row: Object.fromEntries(cells) };
 }
 
 /** Names of columns, made unique: an empty or repeated name gets the number of its column. */

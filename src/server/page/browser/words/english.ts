@@ -1,4 +1,5 @@
 import type { WireCitation } from "../../../api/wire.js";
+import type { QuotationCounts } from "../text/source-groups.js";
 import { clockTime } from "./clock-time.js";
 
 /** Everything the page says, in English. The type of every other language is that of this object. */
@@ -100,6 +101,15 @@ export const english = {
   toLatest: "To the latest words",
 
   sources: "Sources",
+  quotationsFound: ({ total, found, near, struckOut, missing }: QuotationCounts) =>
+    [
+      `${found} of ${total} found in the sources`,
+      near > 0 && `${near} in slightly different words`,
+      struckOut > 0 && `${struckOut} struck out`,
+      missing > 0 && `${missing} not found`,
+    ]
+      .filter(Boolean)
+      .join(", "),
   openSource: (number: number, title: string) => `Source ${number}: ${title}`,
   supportNote: ({ support, struckOut }: Pick<WireCitation, "support" | "struckOut">): string =>
     struckOut

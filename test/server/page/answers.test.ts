@@ -209,7 +209,7 @@ describe.skipIf(isChromiumMissing)("an answer on the page", () => {
     await answered(page);
     const sources = page.locator(".sources").last();
     expect(await sources.locator("h4").allInnerTexts()).toHaveLength(2);
-    expect(await sources.locator(".document", { hasText: "expire after" }).locator("q").allTextContents()).toEqual([
+    expect(await sources.locator(".cited-document", { hasText: "expire after" }).locator("q").allTextContents()).toEqual([
       "expire after 90 days",
       "Ada renews them",
     ]);

@@ -1,19 +1,11 @@
 import type { WireCitation } from "../../../api/wire.js";
+import type { QuotationCounts } from "../words/english.js";
 
 /** The quotations that an answer takes from one document, each once. */
 export interface SourceGroup {
   readonly uri: string;
   readonly title?: string | undefined;
   readonly citations: readonly WireCitation[];
-}
-
-/** How many different quotations were checked, and with which results. */
-export interface QuotationCounts {
-  readonly total: number;
-  readonly found: number;
-  readonly near: number;
-  readonly struckOut: number;
-  readonly missing: number;
 }
 
 /** Citations by document, both in the order in which the answer names them. */

@@ -1,6 +1,14 @@
 import type { WireCitation } from "../../../api/wire.js";
-import type { QuotationCounts } from "../text/source-groups.js";
 import { clockTime } from "./clock-time.js";
+
+/** How many different quotations were checked, and with which results. */
+export interface QuotationCounts {
+  readonly total: number;
+  readonly found: number;
+  readonly near: number;
+  readonly struckOut: number;
+  readonly missing: number;
+}
 
 /** Everything the page says, in English. The type of every other language is that of this object. */
 export const english = {

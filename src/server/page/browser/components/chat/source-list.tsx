@@ -17,7 +17,7 @@ export function SourceList({ citations }: { readonly citations: readonly WireCit
       <h3>{words.sources}</h3>
       <p class={counts.found === counts.total ? "check" : "check doubtful"}>{words.quotationsFound(counts)}</p>
       {groups.map((group) => (
-        <div key={group.uri} class="document">
+        <div key={group.uri} class="cited-document">
           <h4>{titleOf(group)}</h4>
           <ol>
             {group.citations.map((citation, index) => (

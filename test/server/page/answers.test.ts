@@ -197,6 +197,32 @@ describe.skipIf(isChromiumMissing)("an answer on the page", () => {
     expect(await answerOf(page).innerText()).toContain("Keys last 90 days");
   });
 
+  test("lists its quotations by document, and says how many of them were found there", async () => {
+    let text = 'Keys [1: "expire after 90 days"], [1: "Ada renews them"]. Locks [2: "Locks rust in winter"].';
+    const { transport } = await transportFor((request) =>
+      request.path.endsWith("/embeddings") ? embeddingReply(request) : streamed(text),
+    );
+    const models = { embedding: "test/embed-m3", chat: "test/chat" };
+    const { url } = await served(documents, {}, { transport, models });
+    const { page } = await open(url);
+    await ask(page, question);
+    await answered(page);
+    const sources = page.locator(".sources").last();
+    expect(await sources.locator("h4").allInnerTexts()).toHaveLength(2);
+    expect(await sources.locator(".cited-document", { hasText: "expire after" }).locator("q").allTextContents()).toEqual([
+      "expire after 90 days",
+      "Ada renews them",
+    ]);
+    expect(await sources.locator(".check").innerText()).toBe("3 of 3 found in the sources");
+    text += ' They are blue [1: "keys are always blue"].';
+    await page.getByRole("button", { name: "Answer again" }).click();
+    await expect.poll(() => answerOf(page).textContent()).toContain("They are blue");
+    await answered(page);
+    expect(await sources.locator(".check").innerText()).toBe("3 of 4 found in the sources, 1 not found");
+    await page.setViewportSize({ width: 375, height: 800 });
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(375);
+  });
+
   test("shows words that the document does not hold as such, and not by colour alone", async () => {
     const text =
       'Keys last [1: "expire after 90 days"]. They are blue [1: "keys are always blue"]. Again [1: "Ada renews them"].';

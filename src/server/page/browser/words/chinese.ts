@@ -92,6 +92,15 @@ export const chinese: Words = {
   toLatest: "转到最新内容",
 
   sources: "来源",
+  quotationsFound: ({ total, found, near, struckOut, missing }) =>
+    [
+      `${total} 处引文中有 ${found} 处见于来源`,
+      near > 0 && `${near} 处与原文略有出入`,
+      struckOut > 0 && `${struckOut} 处原文中已删去`,
+      missing > 0 && `${missing} 处未找到`,
+    ]
+      .filter(Boolean)
+      .join("，"),
   openSource: (number, title) => `来源 ${number}：${title}`,
   supportNote: ({ support, struckOut }) =>
     struckOut ? "原文中已删去" : support === "near" ? "与原文略有出入" : support === "missing" ? "原文中未找到" : "",

@@ -1,6 +1,15 @@
 import type { WireCitation } from "../../../api/wire.js";
 import { clockTime } from "./clock-time.js";
 
+/** How many different quotations were checked, and with which results. */
+export interface QuotationCounts {
+  readonly total: number;
+  readonly found: number;
+  readonly near: number;
+  readonly struckOut: number;
+  readonly missing: number;
+}
+
 /** Everything the page says, in English. The type of every other language is that of this object. */
 export const english = {
   language: "English",
@@ -100,6 +109,15 @@ export const english = {
   toLatest: "To the latest words",
 
   sources: "Sources",
+  quotationsFound: ({ total, found, near, struckOut, missing }: QuotationCounts) =>
+    [
+      `${found} of ${total} found in the sources`,
+      near > 0 && `${near} in slightly different words`,
+      struckOut > 0 && `${struckOut} struck out`,
+      missing > 0 && `${missing} not found`,
+    ]
+      .filter(Boolean)
+      .join(", "),
   openSource: (number: number, title: string) => `Source ${number}: ${title}`,
   supportNote: ({ support, struckOut }: Pick<WireCitation, "support" | "struckOut">): string =>
     struckOut

@@ -1,39 +1,43 @@
+import { useMemo } from "preact/hooks";
 import type { WireCitation } from "../../../../api/wire.js";
 import { usePage } from "../../state/page.js";
 import { titleOf } from "../../text/answer-as-text.js";
+import { countQuotations, groupSources } from "../../text/source-groups.js";
 import { Icon } from "../icon.js";
 
-/** The places that an answer refers to, each once, in the order in which it names them. */
+/** The quotations of an answer by document, with the result of their check. */
 export function SourceList({ citations }: { readonly citations: readonly WireCitation[] }) {
   const { act, preferences, source } = usePage();
   const words = preferences.words.value;
-  if (citations.length === 0) return null;
-  const places = new Map(
-    citations.map((currentCitation) => [
-      `${currentCitation.number} ${currentCitation.start} ${currentCitation.end} ${currentCitation.supported}`,
-      currentCitation,
-    ]),
-  );
+  const groups = useMemo(() => groupSources(citations), [citations]);
+  if (groups.length === 0) return null;
+  const counts = countQuotations(groups);
   return (
     <section class="sources" aria-label={words.sources}>
       <h3>{words.sources}</h3>
-      <ol>
-        {[...places].map(([key, citation]) => (
-          <li key={key}>
-            <button type="button" onClick={() => act(source.openCitation(citation, citations))}>
-              <span class={citation.supported ? "number" : "number unsupported"}>{citation.number}</span>
-              <span class="title">{titleOf(citation)}</span>
-              <span class="place">{words.place(citation)}</span>
-              {!citation.supported && (
-                <span class="unsupported-note">
-                  <Icon name="warning" />
-                  {words.supportNote(citation)}
-                </span>
-              )}
-            </button>
-          </li>
-        ))}
-      </ol>
+      <p class={counts.found === counts.total ? "check" : "check doubtful"}>{words.quotationsFound(counts)}</p>
+      {groups.map((group) => (
+        <div key={group.uri} class="cited-document">
+          <h4>{titleOf(group)}</h4>
+          <ol>
+            {group.citations.map((citation, index) => (
+              <li key={index}>
+                <button type="button" onClick={() => act(source.openCitation(citation, citations))}>
+                  <span class={citation.supported ? "number" : "number unsupported"}>{citation.number}</span>
+                  <q>{citation.quote}</q>
+                  <span class="place">{words.place(citation)}</span>
+                  {!citation.supported && (
+                    <span class="unsupported-note">
+                      <Icon name="warning" />
+                      {words.supportNote(citation)}
+                    </span>
+                  )}
+                </button>
+              </li>
+            ))}
+          </ol>
+        </div>
+      ))}
     </section>
   );
 }

@@ -1,3 +1,4 @@
+// In test:all alone: it starts a database and the command for each case, for 23 s.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";

@@ -1,3 +1,4 @@
+// In test:all alone: it kills processes, for 30 s.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";

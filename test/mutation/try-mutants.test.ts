@@ -1,3 +1,4 @@
+// In test:all alone: it runs the test runner for each case, for 10 s.
 import { readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// In test:all alone: it starts a server of each framework as a process, for 15 s.
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { test } from "vitest";

@@ -1,3 +1,4 @@
+// In test:all alone: it alters every stored value of a conversation, for 12 s.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";

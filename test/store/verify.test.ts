@@ -1,3 +1,4 @@
+// In test:all alone: it damages a store in each of its parts and opens it each time, for 50 s.
 import {
   cpSync,
   mkdtempSync,

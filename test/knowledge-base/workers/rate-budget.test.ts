@@ -1,3 +1,4 @@
+// In test:all alone: it waits for budgets to fill, for 26 s.
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { enqueue } from "../../../src/knowledge-base/workers/enqueue.js";

@@ -1,3 +1,4 @@
+// In test:all alone: it recognises the text of scanned pages, for 36 s.
 import { readFileSync } from "node:fs";
 import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// In test:all alone: it reads files that take as long as they may, for 49 s.
 import { createHash } from "node:crypto";
 import { deflateSync } from "node:zlib";
 import { expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// In test:all alone: it drives a browser, for 45 s.
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";

@@ -209,10 +209,9 @@ describe.skipIf(isChromiumMissing)("an answer on the page", () => {
     await answered(page);
     const sources = page.locator(".sources").last();
     expect(await sources.locator("h4").allInnerTexts()).toHaveLength(2);
-    expect(await sources.locator(".cited-document", { hasText: "expire after" }).locator("q").allTextContents()).toEqual([
-      "expire after 90 days",
-      "Ada renews them",
-    ]);
+    expect(
+      await sources.locator(".cited-document", { hasText: "expire after" }).locator("q").allTextContents(),
+    ).toEqual(["expire after 90 days", "Ada renews them"]);
     expect(await sources.locator(".check").innerText()).toBe("3 of 3 found in the sources");
     text += ' They are blue [1: "keys are always blue"].';
     await page.getByRole("button", { name: "Answer again" }).click();

@@ -1,3 +1,4 @@
+// In test:all alone: it drives a browser, for 13 s.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { tool } from "../../../src/core/tool.js";

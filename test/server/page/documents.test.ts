@@ -1,3 +1,4 @@
+// In test:all alone: it drives a browser, for 18 s.
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isChromiumMissing, tabs } from "../../support/chromium.js";

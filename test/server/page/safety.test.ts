@@ -1,3 +1,4 @@
+// In test:all alone: it drives a browser, for 21 s.
 import { describe, expect, test } from "vitest";
 import { isChromiumMissing, tabs } from "../../support/chromium.js";
 import { embeddingReply } from "../../support/embedding-service.js";

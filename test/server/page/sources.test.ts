@@ -1,3 +1,4 @@
+// In test:all alone: it drives a browser, for 25 s.
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { isChromiumMissing, tabs } from "../../support/chromium.js";

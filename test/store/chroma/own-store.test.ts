@@ -1,3 +1,4 @@
+// In test:all alone: it starts an example with its server, for 65 s.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";

@@ -1,3 +1,4 @@
+// In test:all alone: it compares any filter with a full scan of 10,000 chunks, for 38 s.
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";

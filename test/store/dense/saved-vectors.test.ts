@@ -1,3 +1,4 @@
+// In test:all alone: it compares with a slow oracle over damaged files, for 12 s.
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";

@@ -1,3 +1,4 @@
+// In test:all alone: it starts processes that wait for each other, for 15 s.
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ingest } from "../../../src/knowledge-base/ingest.js";

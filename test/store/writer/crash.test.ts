@@ -1,3 +1,4 @@
+// In test:all alone: it kills processes, for 18 s.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

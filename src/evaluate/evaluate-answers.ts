@@ -17,6 +17,7 @@ export const answerMetricNames = [
   "topCitation",
   "topCitationRecall",
   "topCitationDocument",
+  "anyCitation",
   "citationPrecision",
   "citationRecall",
   "answered",
@@ -27,6 +28,7 @@ export const answerMetricNames = [
  * - `topCitation`: 1 if the first citation is supported and its span has a whole known answer, which long answers rarely have;
  * - `topCitationRecall`: share of a known answer's words in the span of the first citation, 0 where it is not supported;
  * - `topCitationDocument`: 1 if the first citation is supported and leads to a relevant document;
+ * - `anyCitation`: 1 if the span of any supported citation has a whole known answer;
  * - `citationPrecision`: share of the citations that are supported and lead to a relevant document; 0 without citations;
  * - `citationRecall`: share of the relevant documents that a supported citation leads to;
  * - `answered`: 1 if the reply does not abstain.
@@ -181,6 +183,7 @@ export function scoreAnswer(
     topCitation: topQuote !== undefined && holdsAnswer(topQuote, answers) ? 1 : 0,
     topCitationRecall: topQuote === undefined ? 0 : tokenRecall(topQuote, answers),
     topCitationDocument: topQuote !== undefined && relevant.includes(documentId(top!.uri)) ? 1 : 0,
+    anyCitation: supported.some(({ quote }) => holdsAnswer(quote, answers)) ? 1 : 0,
     citationPrecision: citations.length === 0 ? 0 : right.length / citations.length,
     citationRecall: relevant.length === 0 ? 0 : relevant.filter((id) => cited.has(id)).length / relevant.length,
     answered: answered ? 1 : 0,

@@ -83,6 +83,7 @@ test("an unsupported citation lowers precision, and a citation of another docume
     exactMatch: 0,
     tokenF1: 2 / 3,
     topCitation: 1,
+    anyCitation: 1,
     topCitationRecall: 1,
     topCitationDocument: 1,
     citationPrecision: 1 / 3,
@@ -91,12 +92,17 @@ test("an unsupported citation lowers precision, and a citation of another docume
   });
   expect(of(citation("a", "born in 1745", false))).toMatchObject({
     topCitation: 0,
+    anyCitation: 0,
     topCitationRecall: 0,
     topCitationDocument: 0,
     citationRecall: 0,
   });
   expect(of(citation("c", "born in 1745", true))).toMatchObject({ topCitation: 1, topCitationDocument: 0 });
-  expect(of()).toMatchObject({ topCitation: 0, citationPrecision: 0 });
+  expect(of(citation("a", "so", true), citation("c", "in 1745", true))).toMatchObject({
+    topCitation: 0,
+    anyCitation: 1,
+  });
+  expect(of()).toMatchObject({ topCitation: 0, anyCitation: 0, citationPrecision: 0 });
 });
 
 test("citations are counted by their support, and supported ones whose quote is not the document's are found out", async () => {

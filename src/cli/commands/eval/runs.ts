@@ -139,6 +139,7 @@ export const answerHeadings: Record<AnswerMetric, string> = {
   topCitation: "Top citation holds the answer",
   topCitationRecall: "Words of the answer in it",
   topCitationDocument: "Top citation, right document",
+  anyCitation: "Any citation holds the answer",
   citationPrecision: "Citation precision",
   citationRecall: "Citation recall",
   answered: "Answered",

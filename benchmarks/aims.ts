@@ -23,11 +23,6 @@ const storeMeasures = ["cranfield", "cmrc2018"].flatMap((name) =>
 const wrongPassage =
   "Three passages are quoted of six sources; where the telling one is not among them, another one holds the same words. What they lack is " +
   "asked in the same words as what they hold.";
-const fourServers =
-  "A coordinator and three workers share two cores with their client, and each question goes to twelve shards; bare SQL asks one server.";
-const otherWork =
-  "It was measured in one round beside a run of the tests, where figures of single queries swing by a factor of two; alone, before the " +
-  "tables had the keys of a cluster, dense p50 was 0.94 and words p99 0.54.";
 const otherWords =
   "The sources of a third of these questions in Python's manual, and of less than half in Debian's, hold the fact at all: words and the latent model " +
   "that is made of them do not lead there. Of the others a passage with more of the question's words mostly goes before the right one. " +
@@ -217,17 +212,14 @@ export const design: readonly { readonly what: string; readonly aims: Aims }[] =
     },
   },
   {
-    what: "PostgreSQL: query beside bare SQL; nDCG@10 of the embedded store on one server and on a cluster",
+    what: "PostgreSQL: query beside bare SQL over the same tables; nDCG@10 of the embedded store on one server and on a cluster",
     aims: {
-      scale: ["citewell, PostgreSQL", "citewell, cluster"].flatMap((contender) =>
+      scale: [
+        { contender: "citewell, PostgreSQL", beside: bareSql },
+        { contender: "citewell, cluster", beside: `${bareSql}, cluster` },
+      ].flatMap(({ contender, beside }) =>
         ["dense", "words", "both"].flatMap((kind) =>
-          ["p50", "p99"].map((of) => ({
-            contender,
-            measure: `${kind} ${of}`,
-            beside: bareSql,
-            atMost: 1.3,
-            reason: contender === "citewell, cluster" ? fourServers : otherWork,
-          })),
+          ["p50", "p99"].map((of) => ({ contender, measure: `${kind} ${of}`, beside, atMost: 1.15 })),
         ),
       ),
       stores: ["PostgreSQL", "PostgreSQL, cluster"].flatMap((contender) => [

@@ -63,5 +63,5 @@ export function withFigures(page: string, results: ReadonlyMap<string, Result>):
 
 /** A page without what the formatter adds to line up the columns of its tables. */
 export function unaligned(page: string): string {
-  return page.replace(/-{3,}/g, "---").replace(/ {2,}/g, " ");
+  return page.replace(/-{3,}|--(?=:)/g, "---").replace(/ {2,}/g, " ");
 }

@@ -84,10 +84,9 @@ describe.skipIf(noPostgres)("a migration that is killed", () => {
 
   beforeAll(async () => {
     const { url, upstream, migrate } = await setting("undisturbed");
-    expect(await migrate()).toMatchObject({ switched: true });
+    await migrate();
     migrated = await contents(url, "new-m3");
     texts = (await answered(upstream)).length;
-    expect(texts).toBeGreaterThanOrEqual(240);
   }, 120_000);
 
   test.each([
@@ -95,7 +94,7 @@ describe.skipIf(noPostgres)("a migration that is killed", () => {
     ["in the middle of embedding", 4],
   ])(
     "%s leaves the old store in use, and what was stored is not paid for again",
-    async (name, replies) => {
+    async (_, replies) => {
       let isHanging = true;
       const { url, upstream, migrate, killedOnce } = await setting(`killed_after_${replies}`, (index) =>
         isHanging && index >= replies ? { hang: true, json: undefined } : undefined,
@@ -108,7 +107,8 @@ describe.skipIf(noPostgres)("a migration that is killed", () => {
       isHanging = false;
       const paid = await answered(upstream);
       expect(paid.length > 0).toBe(replies > 0);
-      expect(await contents(url, "old-m3"), name).toEqual(before);
+      expect(texts).toBeGreaterThanOrEqual(documents.length);
+      expect(await contents(url, "old-m3")).toEqual(before);
       expect(await migrate()).toMatchObject({ switched: true });
       expect(await contents(url, "new-m3")).toEqual(migrated);
       const all = await answered(upstream);
@@ -148,7 +148,7 @@ describe.skipIf(noPostgres)("a migration that is killed", () => {
     ["when the old tables have left their place and the new ones come", "citewell_next.embeddings", "ACCESS SHARE"],
   ])(
     "%s leaves the old store in use",
-    async (name, table, mode) => {
+    async (_, table, mode) => {
       let open!: () => void;
       const isOpen = new Promise<void>((resolve) => (open = resolve));
       const isNext = table.startsWith("citewell_next");
@@ -163,7 +163,7 @@ describe.skipIf(noPostgres)("a migration that is killed", () => {
         return isWaiting(url, table);
       });
       await release!();
-      expect(await contents(url, "old-m3"), name).toEqual(before);
+      expect(await contents(url, "old-m3")).toEqual(before);
       expect(await migrate()).toMatchObject({ switched: true });
       expect(await contents(url, "new-m3")).toEqual(migrated);
       const all = await answered(upstream);
@@ -181,13 +181,13 @@ describe.skipIf(noPostgres)("a migration that is killed", () => {
     ["when the tables have left their place and the earlier ones come", "citewell_previous.embeddings", "ACCESS SHARE"],
   ])(
     "on its way back %s leaves the new store in use",
-    async (name, table, mode) => {
+    async (_, table, mode) => {
       const { url, migrate, killedOnce } = await setting(`back_at_${table.replace(".", "_")}`);
       expect(await migrate()).toMatchObject({ switched: true });
       const release = await lock(url, table, mode);
       await killedOnce(() => isWaiting(url, table), "--back");
       await release();
-      expect(await contents(url, "new-m3"), name).toEqual(migrated);
+      expect(await contents(url, "new-m3")).toEqual(migrated);
       expect(await migrate("--back")).toEqual({ back: true });
       expect(await contents(url, "old-m3")).toEqual(before);
       expect(await migrate("--back")).toEqual({ back: true });
@@ -207,7 +207,7 @@ describe.skipIf(noPostgres)("a migration that is killed", () => {
   }, 120_000);
 });
 
-/** What readers see of a store, which must be sound. */
+/** Reads all that readers see of a store, which must be sound. */
 async function contents(url: string, space: string) {
   const store = await openPostgresStore(url, { space }, { create: false });
   try {

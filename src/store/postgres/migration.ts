@@ -156,12 +156,10 @@ async function holdWrites(
   const begun = new Promise<void>((resolve) => (begin = resolve));
   const ended = server.transaction(
     async (session) => {
-      const [found] = await session.query<{ isOwner: boolean; isAlone: boolean }>(
-        `SELECT pg_has_role(relowner, 'USAGE') AS "isOwner",
-           pg_try_advisory_xact_lock(hashtextextended('citewell migration ' || relnamespace, 0)) AS "isAlone"
-         FROM pg_class WHERE oid = 'documents'::regclass`,
+      const [found] = await session.query<{ isOwner: boolean }>(
+        `SELECT pg_has_role(relowner, 'USAGE') AS "isOwner" FROM pg_class WHERE oid = 'documents'::regclass`,
       );
-      if (!found!.isAlone) {
+      if (!(await isAlone(session))) {
         const message = `${location}: another process migrates the store. Wait for it, or end it, and call this again`;
         throw new StoreError("locked", message, { path: location });
       }
@@ -187,6 +185,20 @@ async function holdWrites(
       return ended;
     },
   };
+}
+
+/** Maximum time, in milliseconds, for which a server works on for a process that was killed: `exchange` waits for locks for a second. */
+const maxLeftMs = 3000;
+
+/** Whether no other process migrates the store from now on until the transaction ends. */
+async function isAlone(session: Session): Promise<boolean> {
+  for (const endsAt = performance.now() + maxLeftMs; ; await sleep(100)) {
+    const [found] = await session.query<{ isAlone: boolean }>(
+      `SELECT pg_try_advisory_xact_lock(hashtextextended('citewell migration ' || relnamespace, 0)) AS "isAlone"
+       FROM pg_class WHERE oid = 'documents'::regclass`,
+    );
+    if (found!.isAlone || performance.now() > endsAt) return found!.isAlone;
+  }
 }
 
 /** Attempts at the exchange, each of which waits for the searches under way for a second. */

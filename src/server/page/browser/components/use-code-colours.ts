@@ -2,7 +2,7 @@ import type { RefObject } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import { codeKinds, type CodePart, codeParts } from "../text/code-parts.js";
 
-/** Longer code stays in one colour: reading it would keep the page from answering for a tenth of a second and more. */
+/** Longer code stays in one colour: this much takes a fifth of a second, in which the page does not answer. */
 const maxCharacters = 200_000;
 
 /**

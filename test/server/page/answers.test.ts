@@ -198,12 +198,13 @@ describe.skipIf(isChromiumMissing)("an answer on the page", () => {
   });
 
   test("lists its quotations by document, and says how many of them were found there", async () => {
-    let text = 'Keys [1: "expire after 90 days"], [1: "Ada renews them"]. Locks [2: "Locks rust in winter"].';
+    let text = 'Keys [1: "expire after 90 days"], [1: "Ada renews them"]. Locks [2: "Locks **rust** in `winter`"].';
     const { transport } = await transportFor((request) =>
       request.path.endsWith("/embeddings") ? embeddingReply(request) : streamed(text),
     );
     const models = { embedding: "test/embed-m3", chat: "test/chat" };
-    const { url } = await served(documents, {}, { transport, models });
+    const marked = { uri: "file:///docs/rust.md", title: "Rust", text: "# Rust\n\nLocks **rust** in `winter`." };
+    const { url } = await served([keys, marked], {}, { transport, models });
     const { page } = await open(url);
     await ask(page, question);
     await answered(page);
@@ -212,6 +213,8 @@ describe.skipIf(isChromiumMissing)("an answer on the page", () => {
     expect(
       await sources.locator(".cited-document", { hasText: "expire after" }).locator("q").allTextContents(),
     ).toEqual(["expire after 90 days", "Ada renews them"]);
+    // Without the marks of Markdown, as it is read.
+    expect(await sources.locator("q").allTextContents()).toContain("Locks rust in winter");
     expect(await sources.locator(".check").innerText()).toBe("3 of 3 found in the sources");
     text += ' They are blue [1: "keys are always blue"].';
     await page.getByRole("button", { name: "Answer again" }).click();

@@ -2,8 +2,16 @@ import { useMemo } from "preact/hooks";
 import type { WireCitation } from "../../../../api/wire.js";
 import { usePage } from "../../state/page.js";
 import { titleOf } from "../../text/answer-as-text.js";
+import { plainWords } from "../../text/plain-words.js";
 import { countQuotations, groupSources } from "../../text/source-groups.js";
 import { Icon } from "../icon.js";
+
+/** Documents whose text is Markdown. In code its marks are code. */
+const markdown = /\.(?:mdx?|markdown|html?|rst|adoc|org|tex|docx|odt|epub)(?:#|$)/i;
+
+function asRead({ uri, quote }: WireCitation): string {
+  return (markdown.test(uri) && plainWords(quote)) || quote;
+}
 
 /** The quotations of an answer by document, with the result of their check. */
 export function SourceList({ citations }: { readonly citations: readonly WireCitation[] }) {
@@ -24,7 +32,7 @@ export function SourceList({ citations }: { readonly citations: readonly WireCit
               <li key={index}>
                 <button type="button" onClick={() => act(source.openCitation(citation, citations))}>
                   <span class={citation.supported ? "number" : "number unsupported"}>{citation.number}</span>
-                  <q>{citation.quote}</q>
+                  <q>{asRead(citation)}</q>
                   <span class="place">{words.place(citation)}</span>
                   {!citation.supported && (
                     <span class="unsupported-note">

@@ -106,7 +106,7 @@ export type {
 export type { Conversation, ConversationOptions } from "./knowledge-base/conversation.js";
 export { ingest } from "./knowledge-base/ingest.js";
 export type { IngestOptions, OwnPipelineOptions, OwnPipelineRun, UsualIngestOptions } from "./knowledge-base/ingest.js";
-export type { IngestProgress, IngestReport } from "./knowledge-base/ingest/ledger.js";
+export type { IngestProgress, IngestReport, LeftOutTotal } from "./knowledge-base/ingest/ledger.js";
 export { migrateKnowledgeBase } from "./knowledge-base/migrate.js";
 export type { MigrateOptions, MigrationReport } from "./knowledge-base/migrate.js";
 export { openKnowledgeBase } from "./knowledge-base/open.js";

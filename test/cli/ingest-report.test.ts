@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { listLeftOut } from "../../src/cli/output/ingest-report.js";
+import { describeLeftOut, listLeftOut } from "../../src/cli/output/ingest-report.js";
 import { LoadError } from "../../src/core/errors.js";
 import { citewell } from "../support/citewell.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -70,4 +70,12 @@ test("index names the first of the rows that share a name, with both names", asy
   const { stdout } = await citewell(["index", "docs", "--rows", "id=key,text=text"], { cwd });
   expect(stdout).toContain("Documents  3 added");
   expect(stdout).toMatch(/docs\/a\.csv line 3: a row before it is named "k1" too, so it is "k1;2"\. So are the others/);
+});
+
+test("what documents were read without is told by kind, with a file to look at", () => {
+  const earlier = { what: "earlier mails", count: 3, documents: 2, uri: "file:///papers/box.mbox#one%40x" };
+  expect(describeLeftOut({ leftOut: [earlier] }, folders)).toEqual([
+    "Left out   earlier mails at 3 places of 2 documents: see citewell read box.mbox",
+  ]);
+  expect(describeLeftOut({}, folders)).toEqual([]);
 });

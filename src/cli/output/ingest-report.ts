@@ -1,7 +1,7 @@
 import type { IngestProgress, IngestReport } from "../../knowledge-base/ingest/ledger.js";
 import { messageOf } from "./failure.js";
 import { count, counted, duration } from "./figures.js";
-import { displayReason, displayRemark, oneLine, reasonAlone, type KnownFolders } from "./terminal-text.js";
+import { displayReason, displayRemark, displayUri, oneLine, reasonAlone, type KnownFolders } from "./terminal-text.js";
 
 const maxListed = 20;
 const maxOfOneReason = 3;
@@ -19,8 +19,17 @@ export function describeReport(report: IngestReport, folders: KnownFolders, prog
     `Chunks     ${count(chunks.total)} (${count(chunks.embedded)} embedded, ${count(chunks.reused)} reused)` +
       (chunks.deleted > 0 ? `, ${counted(chunks.deleted, "old one")} deleted` : ""),
     `Upstream   ${describeSpending(report)}, ${duration(seconds)}`,
+    ...describeLeftOut(report, folders),
     ...listLeftOut(report, folders),
   ];
+}
+
+/** `Left out   earlier mails at 3 places of 2 documents: see citewell read a.eml`, a line for each kind of text. */
+export function describeLeftOut({ leftOut = [] }: Pick<IngestReport, "leftOut">, folders: KnownFolders): string[] {
+  return leftOut.map(
+    ({ what, count: places, documents, uri }) =>
+      `Left out   ${what} at ${counted(places, "place")} of ${counted(documents, "document")}: see citewell read ${displayUri(uri, folders)}`,
+  );
 }
 
 /** `3 added, 1 failed`. */

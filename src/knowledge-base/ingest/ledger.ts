@@ -62,6 +62,23 @@ export interface IngestReport {
    * about several documents with one uri, of which the last is kept.
    */
   readonly warnings: readonly string[];
+  /**
+   * Text that the documents read in this run do not have on purpose, by kind, such as the earlier mails that a reply repeats.
+   * It fails no document. `citewell read` and the event `left-out` name each. Absent if nothing was left out.
+   */
+  readonly leftOut?: readonly LeftOutTotal[];
+}
+
+/** Text of one kind that the documents of a run were read without. */
+export interface LeftOutTotal {
+  /** Its kind, in the plural: `earlier mails`. */
+  readonly what: string;
+  /** Number of places that it was left out at. */
+  readonly count: number;
+  /** Number of documents with such a place. */
+  readonly documents: number;
+  /** Address of the first such document, to look at by `citewell read`. */
+  readonly uri: string;
 }
 
 /** Never 0, which stands for none. */
@@ -103,6 +120,7 @@ export class IngestLedger {
   readonly #failures = new Map<string, Error>();
   readonly #skipped: { readonly uri: string; readonly reason: string }[] = [];
   readonly #warnings: string[] = [];
+  readonly #leftOut = new Map<string, LeftOutTotal>();
   readonly #counters = new Map<string, number>();
   readonly #chunkRate = new RecentRate();
   readonly #documentRate = new RecentRate();
@@ -149,7 +167,7 @@ export class IngestLedger {
         this.#warnings.push(event.message);
         break;
       case "left-out":
-        // Parts of a document are shown by `citewell read`; a report of many documents counts whole ones.
+        this.#addLeftOut(event);
         break;
     }
   }
@@ -211,7 +229,14 @@ export class IngestLedger {
       ...(this.#notRetried > 0 && { notRetried: this.#notRetried }),
       skipped: this.#skipped,
       warnings: [...this.#warnings, ...this.#aboutReplaced()],
+      ...(this.#leftOut.size > 0 && { leftOut: [...this.#leftOut.values()] }),
     };
+  }
+
+  /** A reader reports each kind once for a document, so an event is a document. */
+  #addLeftOut({ uri, what, count }: Extract<RunEvent, { type: "left-out" }>): void {
+    const before = this.#leftOut.get(what) ?? { what, count: 0, documents: 0, uri };
+    this.#leftOut.set(what, { ...before, count: before.count + count, documents: before.documents + 1 });
   }
 
   #settle({ uri, outcome, chunks, deletedChunks = 0, error, isRecalled }: DocumentEvent): void {

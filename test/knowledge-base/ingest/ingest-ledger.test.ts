@@ -37,6 +37,25 @@ describe("the ledger of an ingest", () => {
     expect(ledger.report(new Map()).documents).toMatchObject({ added: 1, unchanged: 0 });
   });
 
+  test("counts what documents were read without, by kind, and fails none for it", async () => {
+    const ledger = new IngestLedger();
+    await collect(ledger.reading(documents("a.eml", "b.eml", "c.html")));
+    for (const uri of ["a.eml", "b.eml", "c.html"]) ledger.add({ type: "document", uri, outcome: "added", chunks: 1 });
+    expect(ledger.report(new Map())).not.toHaveProperty("leftOut");
+    const leftOut = (uri: string, what: string, count: number) =>
+      ledger.add({ type: "left-out", uri, what, count, example: "Dear" });
+    leftOut("a.eml", "earlier mails", 2);
+    leftOut("c.html", "captions", 4);
+    leftOut("b.eml", "earlier mails", 1);
+    const report = ledger.report(new Map());
+    expect(report.leftOut).toEqual([
+      { what: "earlier mails", count: 3, documents: 2, uri: "a.eml" },
+      { what: "captions", count: 4, documents: 1, uri: "c.html" },
+    ]);
+    expect(report.documents).toMatchObject({ added: 3, failed: 0 });
+    expect([report.failures, report.skipped, report.warnings]).toEqual([[], [], []]);
+  });
+
   test("names a file that takes more than three seconds to read, until it is read", () => {
     vi.useFakeTimers({ toFake: ["performance"] });
     onTestFinished(() => void vi.useRealTimers());

@@ -149,5 +149,12 @@ export function signalServer(server: PostgresServer, signal: "SIGSTOP" | "SIGCON
   const pid = server.pid();
   const processes = () => readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
   process.kill(pid, signal);
-  for (const child of processes()) process.kill(Number(child), signal);
+  for (const child of processes()) {
+    try {
+      process.kill(Number(child), signal);
+    } catch (error) {
+      // A process of a connection that was closed meanwhile has ended by itself.
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
+  }
 }

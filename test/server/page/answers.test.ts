@@ -34,7 +34,7 @@ describe.skipIf(isChromiumMissing)("an answer on the page", () => {
     const words = seen.map((text) => text.replace(/[*`]/g, "").trimEnd());
     for (const [index, text] of words.slice(1).entries()) expect(text.startsWith(words[index]!)).toBe(true);
     expect(await answerOf(page).innerText()).toContain(whole);
-    expect(await page.title()).toBe("citewell");
+    expect(await page.title()).toBe(`${question} · citewell`);
   });
 
   test("has numbers that open the document with exactly the quoted words highlighted", async () => {

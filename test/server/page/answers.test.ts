@@ -52,20 +52,20 @@ describe.skipIf(isChromiumMissing)("an answer on the page", () => {
     expect(await page.evaluate("document.activeElement.dataset.citation")).toBe("0");
   });
 
-  test("says what was looked at, with scores and the reasons", async () => {
+  test("says what was looked at, with ranks and the reasons", async () => {
     const { url } = await served(documents);
     const { page } = await open(url);
     await ask(page, question);
     await answered(page);
     await page.getByText(/What was looked at/).click();
     const kept = page.locator(".considered .kept").first();
-    expect(await kept.innerText()).toMatch(/Keys.*Score \d\.\d{3}.*Shown to the model kept by/s);
+    expect(await kept.innerText()).toMatch(/Keys.*meaning #1, words #1.*Shown to the model/s);
     await kept.getByRole("button", { name: "Keys" }).click();
     await expect.poll(() => page.getByRole("complementary").locator("mark").allTextContents()).toEqual([keys.text]);
     await page.reload();
     await page.getByText("What was looked at").click();
     await page.getByText("Searched anew just now").waitFor();
-    expect(await kept.innerText()).toMatch(/Keys.*Score \d\.\d{3}.*Shown to the model kept by/s);
+    expect(await kept.innerText()).toMatch(/Keys.*meaning #1, words #1.*Shown to the model/s);
   });
 
   test("is followed by the answer to a further question, in one conversation that is listed", async () => {

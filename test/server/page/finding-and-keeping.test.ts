@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { groupConversations } from "../../../src/server/page/browser/text/conversation-groups.js";
 import { isChromiumMissing, tabs } from "../../support/chromium.js";
 import { served } from "../../support/served.js";
-import { answered, answerOf, ask } from "./chat-page.js";
+import { answered, answerOf } from "./chat-page.js";
 
 const keys = { uri: "keys", title: "Keys", text: "Ada looks after the keys. API keys expire after 90 days." };
 const locks = { uri: "locks", title: "Locks", text: "Locks rust in winter. Bob oils them in spring." };
@@ -48,7 +48,8 @@ describe.skipIf(isChromiumMissing)("the page", () => {
   async function asked(options?: Parameters<typeof open>[1]) {
     const client = await served([keys, locks]);
     const { page } = await open(client.url, options);
-    await ask(page, question);
+    await page.locator("#question").fill(question);
+    await page.keyboard.press("Enter");
     await answered(page);
     return { page, client };
   }
@@ -180,6 +181,46 @@ describe.skipIf(isChromiumMissing)("the page", () => {
     expect(await page.getByRole("heading", { name: question }).isVisible()).toBe(true);
     expect(await page.getByText("1 of 1 found in the sources").isVisible()).toBe(true);
     if (screenshots !== undefined) await page.pdf({ path: join(screenshots, "printed.pdf") });
+  });
+
+  test("shows the folders of a collection, kinds and orders, and what stands in the text", async () => {
+    const uris = ["docs/guide/keys.md", "docs/guide/deep/locks.md", "docs/hours.pdf"];
+    const { url } = await served(uris.map((path) => ({ uri: `file:///${path}`, text: `About ${path}, and gates.` })));
+    const { page } = await open(url);
+    await page.getByRole("link", { name: "Documents" }).click();
+    const rows = page.locator(".document-list li");
+    await page.getByRole("list", { name: "Folders" }).getByRole("button", { name: "guide 2" }).click();
+    await expect.poll(() => rows.count()).toBe(2);
+    await page.getByRole("button", { name: "deep 1" }).click();
+    await expect.poll(() => rows.count()).toBe(1);
+    expect(await page.locator(".open-folder").innerText()).toContain("guide / deep");
+    if (screenshots !== undefined) await page.screenshot({ path: join(screenshots, "folders.png") });
+    await page.getByRole("button", { name: "To the folder above" }).click();
+    await page.getByRole("button", { name: "To the folder above" }).click();
+    await expect.poll(() => rows.count()).toBe(3);
+    await page.getByLabel("Kind of documents").selectOption("pdf");
+    await expect.poll(() => rows.count()).toBe(1);
+    await page.getByLabel("Kind of documents").selectOption("All kinds");
+    await page.getByLabel("Order").selectOption("By title");
+    await expect.poll(() => rows.count()).toBe(3);
+    await page.getByRole("button", { name: "Tick all 3" }).click();
+    await page.getByText("Asking within 3 documents").waitFor();
+    await page.getByRole("searchbox", { name: "Search titles" }).fill("gates");
+    const matching = page.getByRole("region", { name: "In the text" });
+    await expect.poll(() => matching.getByRole("listitem").count()).toBe(3);
+    if (screenshots !== undefined) await page.screenshot({ path: join(screenshots, "documents.png") });
+    await matching.getByRole("button").first().click();
+    await page.locator(".panel-body mark").waitFor();
+  });
+
+  test("says in Chinese why a passage was shown or not", async () => {
+    const { page } = await asked({ locale: "zh-CN" });
+    await page.locator(".considered summary").click();
+    const [first] = await page.locator(".considered li").allInnerTexts();
+    expect(first).toMatch(/按语义第 1, 按字词第 1/);
+    expect(first!.replace(/Keys|API keys|Ada looks after the keys\.|expire after 90 days\./g, "")).not.toMatch(
+      /[a-z]{4}/,
+    );
   });
 
   test("puts words that are selected in a source into the next question", async () => {

@@ -1,4 +1,4 @@
-import type { WireCitation } from "../../../api/wire.js";
+import type { WireCitation, WireConsidered } from "../../../api/wire.js";
 import { clockTime } from "./clock-time.js";
 
 /** How many different quotations were checked, and with which results. */
@@ -186,7 +186,18 @@ export const english = {
   lookedAgain: "Searched anew just now: the answer itself may have been made from other passages.",
   kept: "Shown to the model",
   dropped: "Left out",
-  score: "Score",
+  rankBy: ({ by, rank }: WireConsidered["ranks"][number]) =>
+    `${by === "words" ? "words" : by === "meaning" ? "meaning" : "another search"} #${rank}`,
+  verdicts: {
+    shown: "",
+    low: "Others match the question better.",
+    "same-text": "Another passage has the same text.",
+    "reranked-low": "Reranking put others before it.",
+    alike: "It adds little to those that are shown.",
+    merged: "It is part of a passage that is shown.",
+    "no-room": "There was no room for it.",
+    other: "A later step left it out.",
+  } satisfies Record<WireConsidered["verdict"], string> as Readonly<Record<WireConsidered["verdict"], string>>,
 
   approvalTitle: "Allow this tool to run?",
   approvalExplained: (name: string) => `The model wants to call ${name} with:`,
@@ -222,6 +233,15 @@ export const english = {
     documents === 1 ? "1 document" : `${documents.toLocaleString("en")} documents`,
   documentsFound: (documents: number) => (documents === 1 ? "1 found" : `${documents.toLocaleString("en")} found`),
   searchDocuments: "Search titles and addresses",
+  folders: "Folders",
+  folderUp: "To the folder above",
+  kind: "Kind of documents",
+  allKinds: "All kinds",
+  kindCount: (kind: string, documents: number) => `${kind} (${documents.toLocaleString("en")})`,
+  sort: "Order",
+  sorts: { address: "By place", title: "By title", passages: "Longest first" },
+  chooseListed: (documents: number) => `Tick all ${documents}`,
+  inTheText: "In the text",
   noDocumentsFound: "No document matches.",
   passages: (passages: number) => (passages === 1 ? "1 passage" : `${passages.toLocaleString("en")} passages`),
   openDocument: (title: string) => `Open “${title}”`,

@@ -53,7 +53,7 @@ test("each passage that was looked at has the step that it ended at, as a code, 
     Promise.resolve(
       found.map(({ chunkId }) => ({ chunk: { id: chunkId, start: 0, end: 1, text: "x" }, uri: "a", score: 0 }) as Hit),
     );
-  const considered = await consideredIn(askableTrace(steps), { hits: hits as never });
+  const considered = await consideredIn(askableTrace(steps), { hits });
   expect(Object.fromEntries(considered.map(({ chunkId, verdict }) => [chunkId, verdict]))).toEqual({
     shown: "shown",
     low: "low",

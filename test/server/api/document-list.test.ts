@@ -42,7 +42,7 @@ describe("a list of documents", () => {
     expect(chunksOf({ kind: "md" })).toEqual([3, 9]);
     expect(chunksOf({ search: "KEYS" })).toEqual([3, 9]);
     expect(chunksOf({ sort: "passages" })).toEqual([9, 4, 3, 1]);
-    // By the numbers in titles, and by the address where there is no title.
+    // Numbers in titles count as numbers, and a document without a title stands by its address.
     expect(chunksOf({ sort: "title" })).toEqual([4, 9, 3, 1]);
   });
 });

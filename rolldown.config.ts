@@ -79,7 +79,7 @@ const command: RolldownOptions = {
 const page: RolldownOptions = {
   input: join(dist, "server/page/browser/main.js"),
   platform: "browser",
-  plugins: [licences(), styles()],
+  plugins: [licences(), styles(), pdfWorker()],
   output: { dir: join(dist, "server/page/assets"), cleanDir: true, entryFileNames: "[name].js", minify: true },
 };
 
@@ -116,6 +116,22 @@ function styles(): Plugin {
         .replaceAll(/\/\*[\s\S]*?\*\//g, "");
       this.emitFile({ type: "asset", fileName: "style.css", source });
       this.emitFile({ type: "asset", fileName: "icon.svg", source: read("icon.svg") });
+    },
+  };
+}
+
+/** The thread that reads PDFs, which starts from a file of its own. */
+function pdfWorker(): Plugin {
+  return {
+    name: "pdf-worker",
+    generateBundle() {
+      const source = readFileSync(resolve("node_modules/pdfjs-dist/build/pdf.worker.min.mjs"));
+      this.emitFile({ type: "asset", fileName: "pdf-worker.js", source });
+      const decoder = "openjpeg_nowasm_fallback.js";
+      const decoderSource = readFileSync(resolve("node_modules/pdfjs-dist/wasm", decoder));
+      this.emitFile({ type: "asset", fileName: decoder, source: decoderSource });
+      const licence = readFileSync(resolve("node_modules/pdfjs-dist/wasm/LICENSE_OPENJPEG"));
+      this.emitFile({ type: "asset", fileName: "LICENSE-openjpeg.txt", source: licence });
     },
   };
 }

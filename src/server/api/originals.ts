@@ -21,7 +21,7 @@ export const originalRoutes = [
         .meta({ examples: ["file:///docs/keys.md"] }),
     }),
     reply: "file",
-    async serve({ uri }, { documents, originals, access, audit }) {
+    async serve({ uri }, { documents, originals, access, audit, request }) {
       const document = originals === false ? undefined : await documents.document(uri);
       if (!document || originals === false) throw new Refusal(404, "not-found", "There is no such file to open");
       // The row of a table or the mail of a mailbox is in a file with others, which the filter may hide.
@@ -31,13 +31,16 @@ export const originalRoutes = [
         throw new Refusal(403, "forbidden", message);
       }
       audit({ event: "document", uri });
-      return { response: originals === true ? await fileOf(document.uri) : await originals(document) };
+      return { response: originals === true ? await fileOf(document.uri, request) : await originals(document) };
     },
   }),
 ];
 
-/** A download, which no browser opens within this server's address. */
-async function fileOf(uri: string): Promise<Response> {
+/**
+ * A download, which no browser opens within this server's address: whole, or the part that is asked for, so that a reader of a
+ * large PDF gets its pages as they are looked at.
+ */
+async function fileOf(uri: string, { headers, method }: Request): Promise<Response> {
   const path = pathOf(uri);
   const file = path === undefined ? undefined : await stat(path).catch(() => undefined);
   if (path === undefined || !file?.isFile()) {
@@ -48,10 +51,23 @@ async function fileOf(uri: string): Promise<Response> {
     );
   }
   const name = encodeURIComponent(basename(path)).replaceAll("'", "%27");
-  return new Response(ReadableStream.from(bytesOf(path)) as never, {
+  const etag = `"${file.size.toString(36)}-${Math.round(file.mtimeMs).toString(36)}"`;
+  const condition = headers.get("if-range");
+  const isPart = method === "GET" && (condition === null || condition === etag);
+  const range = isPart ? rangeOf(headers.get("range"), file.size) : "whole";
+  if (range === "none") {
+    const refused = { "content-range": `bytes */${file.size}`, "accept-ranges": "bytes", "cache-control": "no-store" };
+    return new Response(undefined, { status: 416, headers: refused });
+  }
+  const { start, end } = range === "whole" ? { start: 0, end: file.size - 1 } : range;
+  return new Response(ReadableStream.from(bytesOf(path, start, end)) as never, {
+    status: range === "whole" ? 200 : 206,
     headers: {
       "content-type": "application/octet-stream",
-      "content-length": String(file.size),
+      "content-length": String(end - start + 1),
+      ...(range !== "whole" && { "content-range": `bytes ${start}-${end}/${file.size}` }),
+      "accept-ranges": "bytes",
+      etag,
       "content-disposition": `attachment; filename*=UTF-8''${name}`,
       "content-security-policy": "sandbox; default-src 'none'",
       "cache-control": "no-store",
@@ -60,8 +76,28 @@ async function fileOf(uri: string): Promise<Response> {
 }
 
 /** Opens the file only when it is read, which a HEAD request does not. */
-async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
-  for await (const bytes of createReadStream(path)) yield bytes as Uint8Array;
+async function* bytesOf(path: string, start: number, end: number): AsyncGenerator<Uint8Array> {
+  if (end < start) return;
+  for await (const bytes of createReadStream(path, { start, end })) yield bytes as Uint8Array;
+}
+
+/**
+ * The part of a file that a `Range` header asks for, both ends included. A header that asks for several parts, or that is
+ * malformed, is passed over, as RFC 9110 allows. Pure.
+ */
+export function rangeOf(
+  header: string | null,
+  size: number,
+): { readonly start: number; readonly end: number } | "whole" | "none" {
+  const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? "") ?? [];
+  if (first === undefined || last === undefined || (first === "" && last === "")) return "whole";
+  if (first === "") {
+    const length = Math.min(Number(last), size);
+    return length === 0 ? "none" : { start: size - length, end: size - 1 };
+  }
+  if (last !== "" && Number(last) < Number(first)) return "whole";
+  if (Number(first) >= size) return "none";
+  return { start: Number(first), end: last === "" ? size - 1 : Math.min(Number(last), size - 1) };
 }
 
 /** Path of a document's file, without the part of it that the document is, such as a row. */

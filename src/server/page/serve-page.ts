@@ -9,6 +9,8 @@ export interface PageServer {
 }
 
 const year = 31_536_000;
+/** A thread has the policy of its own file: the one that reads PDFs runs nothing but the page's code, either. */
+const threadPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'";
 
 /** Serves the chat page, which is read from disk at the first request. */
 export function pageServer(): PageServer {
@@ -53,6 +55,9 @@ export function pageServer(): PageServer {
     file: (request, path) =>
       path === ""
         ? Promise.resolve(undefined)
-        : send(request, path, { "cache-control": `public, max-age=${year}, immutable` }),
+        : send(request, path, {
+            "cache-control": `public, max-age=${year}, immutable`,
+            "content-security-policy": threadPolicy,
+          }),
   };
 }

@@ -63,3 +63,37 @@ test("a function answers with the originals itself", async () => {
   expect(await json("GET", "/api/status")).toMatchObject({ originals: "documents" });
   expect(await (await send("GET", "/api/originals?uri=keys")).text()).toBe("The original of keys");
 });
+
+test("a part of the file is sent where one is asked for, as slicing it would give", async () => {
+  const { document, path } = await original();
+  const { send } = await served([document], { originals: true });
+  const whole = Buffer.from("gate,opens\nnorth,06:00\n");
+  const size = whole.length;
+  const ranges: [string, number, number][] = [
+    ["bytes=0-0", 0, 1],
+    ["bytes=5-9", 5, 10],
+    ["bytes=5-", 5, size],
+    ["bytes=-4", size - 4, size],
+    ["bytes=-9999", 0, size],
+    [`bytes=${size - 1}-9999`, size - 1, size],
+  ];
+  for (const [range, start, end] of ranges) {
+    const reply = await send("GET", path, undefined, { range });
+    expect(reply.status).toBe(206);
+    expect(reply.headers.get("content-range")).toBe(`bytes ${start}-${end - 1}/${size}`);
+    expect(Buffer.from(await reply.arrayBuffer()).toString()).toBe(whole.subarray(start, end).toString());
+  }
+  for (const range of ["bytes=9-5", "bytes=-", "bytes=0-1,3-4", "lines=1-2", "bytes=a-b"]) {
+    const reply = await send("GET", path, undefined, { range });
+    expect([reply.status, (await reply.text()).length]).toEqual([200, size]);
+  }
+  for (const range of [`bytes=${size}-`, "bytes=-0"]) {
+    const reply = await send("GET", path, undefined, { range });
+    expect([reply.status, reply.headers.get("content-range")]).toEqual([416, `bytes */${size}`]);
+  }
+  expect((await send("HEAD", path, undefined, { range: "bytes=0-3" })).status).toBe(200);
+  const etag = (await send("GET", path)).headers.get("etag")!;
+  const part = { range: "bytes=0-3" };
+  expect((await send("GET", path, undefined, { ...part, "if-range": etag })).status).toBe(206);
+  expect((await send("GET", path, undefined, { ...part, "if-range": '"older"' })).status).toBe(200);
+});

@@ -24,6 +24,8 @@ export function createSource(client: Client) {
   const place = signal<Place | undefined>(undefined);
   const excerpt = signal<WireExcerpt | undefined>(undefined);
   const isFailed = signal(false);
+  /** How a PDF is shown; `failed` where it cannot be shown as its pages. */
+  const look = signal<"pages" | "text" | "failed">("pages");
   let around = firstAround;
   let opener: HTMLElement | undefined;
 
@@ -40,6 +42,7 @@ export function createSource(client: Client) {
   const show = (to: Place) => {
     around = firstAround;
     batch(() => {
+      if (look.value === "failed" && place.value?.uri !== to.uri) look.value = "pages";
       place.value = to;
       excerpt.value = undefined;
     });
@@ -50,6 +53,7 @@ export function createSource(client: Client) {
     place,
     excerpt,
     isFailed,
+    look,
     /** Opens a place; the focus returns to where it was when the document is closed. */
     open: (to: Place) => {
       if (document.activeElement instanceof HTMLElement && !place.value) opener = document.activeElement;

@@ -1,11 +1,12 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { WireCitation } from "../../../../api/wire.js";
+import type { WireCitation, WireExcerpt } from "../../../../api/wire.js";
 import { usePage } from "../../state/page.js";
 import { originalOf, shownAddress } from "../../text/addresses.js";
 import { titleOf } from "../../text/answer-as-text.js";
 import { Dialog } from "../dialog.js";
 import { Icon } from "../icon.js";
 import { IconButton } from "../icon-button.js";
+import { PdfPane } from "../pdf/pdf-pane.js";
 import { ExcerptView } from "./excerpt-view.js";
 
 /** A document at the place that was asked for: at the side where there is room, else in front of everything. */
@@ -53,6 +54,14 @@ function Unsupported({ citation }: { readonly citation: WireCitation }) {
   );
 }
 
+/** Share of its page's text that stands before a place. */
+function shareBefore({ from, pages, text }: WireExcerpt, start: number): number {
+  const page = pages.findLast((each) => each.start <= start);
+  const next = pages.find((each) => each.start > start);
+  const [begin, end] = [page?.start ?? from, next?.start ?? from + text.length];
+  return end > begin ? Math.max(0, Math.min(1, (start - begin) / (end - begin))) : 0;
+}
+
 function Panel() {
   const { act, preferences, source, status } = usePage();
   const words = preferences.words.value;
@@ -65,6 +74,8 @@ function Panel() {
   // Words that the document does not hold cannot be highlighted in it.
   const original = originalOf(place.uri, status.value?.originals);
   const isMissing = citation?.support === "missing";
+  const isPdf = original?.isDownload === true && /\.pdf$/i.test(place.uri.replace(/[?#].*$/s, ""));
+  const isShownAsPages = isPdf && source.look.value === "pages";
   return (
     <>
       <header>
@@ -75,6 +86,15 @@ function Panel() {
           <p class="place">{[where && words.place(where), shownAddress(place.uri)].filter(Boolean).join(" · ")}</p>
         </div>
         <div class="panel-actions">
+          {isPdf && source.look.value !== "failed" && (
+            <button
+              type="button"
+              class="plain small"
+              onClick={() => (source.look.value = isShownAsPages ? "text" : "pages")}
+            >
+              {isShownAsPages ? words.showText : words.showPages}
+            </button>
+          )}
           {original && (
             <a
               class="icon-button"
@@ -103,7 +123,16 @@ function Panel() {
             </button>
           </p>
         )}
-        {excerpt ? (
+        {isPdf && source.look.value === "failed" && <p class="remark">{words.pdfFailed}</p>}
+        {excerpt && isShownAsPages ? (
+          <PdfPane
+            href={original.href}
+            page={citation?.page ?? excerpt.page ?? 1}
+            quote={isMissing ? "" : excerpt.text.slice(place.start - excerpt.from, place.end - excerpt.from)}
+            expected={shareBefore(excerpt, place.start)}
+            onFailure={() => (source.look.value = "failed")}
+          />
+        ) : excerpt ? (
           <ExcerptView
             excerpt={excerpt}
             place={isMissing ? { ...place, end: place.start } : place}

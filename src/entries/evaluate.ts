@@ -14,6 +14,9 @@ export type {
   AnswerableQuery,
   EvaluateAnswersOptions,
 } from "../evaluate/evaluate-answers.js";
+export { explainLosses } from "../evaluate/explain-losses.js";
+export type { AnsweredQuestion, ExplainLossesOptions, Losses } from "../evaluate/explain-losses.js";
+export type { Loss, LossKind } from "../evaluate/losses.js";
 export { evaluatePassages, readPassageQuestions } from "../evaluate/evaluate-passages.js";
 export type {
   EvaluatePassagesOptions,

@@ -39,6 +39,8 @@ const explainLossesOptions = optionsOf<ExplainLossesOptions>()({
   signal: abortSignal.optional(),
 });
 
+export type { Loss, LossKind };
+
 /** Wrong answers by the step that lost their passages. */
 export interface Losses {
   /** Number of answers, right ones included. */

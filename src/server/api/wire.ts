@@ -157,6 +157,27 @@ export const WireConversation = z
   .meta({ id: "Conversation" });
 export type WireConversation = z.output<typeof WireConversation>;
 
+export const WireFeedback = z
+  .object({
+    rating: z.enum(["up", "down"]),
+    note: z.string().optional(),
+    givenAtMs: z.int(),
+  })
+  .meta({ id: "Feedback" });
+export type WireFeedback = z.output<typeof WireFeedback>;
+
+export const WireRatedAnswer = z
+  .object({
+    conversation: z.string(),
+    position: z.int().describe("Of the question in its conversation, from 1"),
+    question: z.string(),
+    text: z.string().describe("The answer"),
+    citations: z.array(WireCitation),
+    feedback: WireFeedback,
+  })
+  .meta({ id: "RatedAnswer" });
+export type WireRatedAnswer = z.output<typeof WireRatedAnswer>;
+
 export const WireExchange = z
   .object({
     position: z.int(),
@@ -172,6 +193,7 @@ export const WireExchange = z
       })
       .optional()
       .describe("Absent when it failed, waits, or is still being made"),
+    feedback: WireFeedback.optional().describe("The reader's rating of the answer"),
     waiting: z.object({ text: z.string(), citations: z.array(WireCitation), calls: z.array(WireCall) }).optional(),
   })
   .meta({ id: "Exchange" });

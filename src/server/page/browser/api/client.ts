@@ -3,6 +3,7 @@ import type {
   WireConversation,
   WireDocument,
   WireExcerpt,
+  WireFeedback,
   WireStatus,
   WireUpload,
   WireWholeConversation,
@@ -31,8 +32,17 @@ export function createClient(send: Send) {
 
     search: (question: string) => read<{ readonly considered: WireConsidered[] }>("POST", "api/search", { question }),
 
-    conversations: async () =>
-      (await read<{ readonly conversations: WireConversation[] }>("GET", "api/conversations")).conversations,
+    /** All conversations, read a page at a time. */
+    conversations: async () => {
+      const all: WireConversation[] = [];
+      for (let after: string | undefined; ;) {
+        const path = `api/conversations?${query({ limit: 1000, ...(after !== undefined && { after }) })}`;
+        const page = await read<{ readonly conversations: WireConversation[]; readonly next?: string }>("GET", path);
+        all.push(...page.conversations);
+        if (page.next === undefined) return all;
+        after = page.next;
+      }
+    },
     conversation: (id: string) => read<WireWholeConversation>("GET", conversation(id)),
     rename: (id: string, title: string) => read<WireConversation>("PATCH", conversation(id), { title }),
     deleteConversation: (id: string) => send("DELETE", conversation(id)),
@@ -50,6 +60,8 @@ export function createClient(send: Send) {
     regenerate: (id: string, signal: AbortSignal) => send("POST", conversation(id, "/regenerate"), { signal }),
     approve: (id: string, approvals: Readonly<Record<string, boolean>>, signal: AbortSignal) =>
       send("POST", conversation(id, "/approvals"), { json: { approvals }, signal }),
+    rate: (id: string, position: number, feedback: Pick<WireFeedback, "rating" | "note"> | undefined) =>
+      send("POST", conversation(id, "/feedback"), { json: { position, rating: "none", ...feedback } }),
     stop: (id: string) => send("POST", conversation(id, "/stop")),
     /** @param after number of the last event that was seen. */
     events: (id: string, after: number | undefined, signal: AbortSignal) =>

@@ -224,6 +224,18 @@ export function createChat({ client, router, filter, onProgress }: ChatOptions) 
       const from = { exchanges: before.length, question };
       await run(asked, beginAnswer(), (until) => client.branch(conversation, from, filter(), until));
     },
+    /** Rates an answer, or takes the rating back. */
+    rate: async (rated: Exchange, feedback: Answer["feedback"]) => {
+      const conversation = id.value;
+      if (conversation === undefined) return;
+      const before = rated.answer.value.feedback;
+      rated.answer.value = { ...rated.answer.value, feedback };
+      const position = exchanges.value.indexOf(rated) + 1;
+      await client.rate(conversation, position, feedback).catch((error: unknown) => {
+        rated.answer.value = { ...rated.answer.value, feedback: before };
+        throw error;
+      });
+    },
     /** Searches for an old question again, to show what can be looked at. */
     lookAgain: async (old: Exchange) => {
       const { considered } = await client.search(old.question);

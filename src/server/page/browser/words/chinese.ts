@@ -88,6 +88,11 @@ export const chinese: Words = {
   copy: "复制",
   copied: "已复制",
   copyCode: "复制此代码块",
+  helpful: "回答有帮助",
+  notHelpful: "回答没有帮助",
+  note: "哪里对，哪里不对？（可不填）",
+  sendNote: "提交说明",
+  foundInDocument: "文档中有完全相同的文字",
   regenerate: "重新回答",
   toLatest: "转到最新内容",
 

@@ -104,7 +104,12 @@ export const english = {
   answerDone: "The answer is complete.",
   copy: "Copy",
   copied: "Copied",
-  copyCode: "Copy this block",
+  copyCode: "Copy code",
+  helpful: "This answer helped",
+  notHelpful: "This answer did not help",
+  note: "What was right or wrong? (optional)",
+  sendNote: "Send the note",
+  foundInDocument: "found in the document, word for word",
   regenerate: "Answer again",
   toLatest: "To the latest words",
 

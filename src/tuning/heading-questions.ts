@@ -8,6 +8,9 @@ import { type DraftQuestion, tellingWords } from "./question-rules.js";
 /** Fewest words of a sentence that can be told from others by its words. */
 const minWords = 8;
 
+/** Fewest words that are a question: two or three fit many passages. */
+const minQuestionWords = 4;
+
 /** Words of a passage that a question is known by: more would have to stay together in a chunk of any size. */
 const maxQuoteWords = 25;
 
@@ -44,7 +47,7 @@ function headingQuestion(chunk: Chunk): string | undefined {
   return tellingWords(last).size >= 2 || before === undefined ? last : `${before} ${last}`;
 }
 
-function sentenceQuestion(sentence: string, random: () => number): string {
+function sentenceQuestion(sentence: string, random: () => number): string | undefined {
   const plain = plainText(sentence).trim();
   if (isChinese(plain)) {
     const half = Math.ceil(plain.length / 2);
@@ -52,7 +55,8 @@ function sentenceQuestion(sentence: string, random: () => number): string {
     return plain.slice(start, start + half);
   }
   const dropped = Math.floor(random() * 3);
-  return [...tellingWords(plain)].filter((_, index) => index % 3 !== dropped).join(" ");
+  const words = [...tellingWords(plain)].filter((_, index) => index % 3 !== dropped);
+  return words.length < minQuestionWords ? undefined : words.join(" ");
 }
 
 function firstWords(sentence: string): string {

@@ -29,7 +29,7 @@ export class PassageDraw {
    */
   async next(wanted: 1 | 2): Promise<{ readonly document: Document; readonly chunks: readonly Chunk[] } | undefined> {
     // Documents without so many passages are kept for other questions, and passed over once.
-    for (let passed = 0; passed <= this.#round.length + this.#next.length; ) {
+    for (let passed = 0; passed <= this.#round.length + this.#next.length;) {
       if (this.#round.length === 0) {
         if (this.#next.length === 0) return undefined;
         this.#round = this.#shuffled(this.#next);

@@ -9,7 +9,7 @@ import { between, key, modes, positive, searchModes } from "./settings/flag-valu
 import { addKeyCommands } from "./keys/keys-program.js";
 import { addModelCommands } from "./models/models-program.js";
 import { addServeCommand } from "./serve-program.js";
-import { addMakeCommand } from "./tuning/tuning-program.js";
+import { addMakeCommand, addTuneCommand } from "./tuning/tuning-program.js";
 import { addTransferCommands } from "./transfer/transfer-program.js";
 import { addVideoCommands } from "./video/video-program.js";
 import { addWorkerCommands } from "./workers/workers-program.js";
@@ -290,6 +290,7 @@ It needs no store, sends nothing, and keeps nothing. Texts start with the page, 
   $ citewell eval ./docs --answers --queries questions.jsonl`)
     .runs(async () => (await import("./commands/eval.js")).evalCommand);
   addMakeCommand(evaluating);
+  addTuneCommand(program);
 
   program
     .command("verify")

@@ -42,3 +42,5 @@ export type { QuestionRule } from "../tuning/question-rules.js";
 export { tune } from "../tuning/tune.js";
 export type { TriedSettings, TuneOptions, TuneProgress, Tuning } from "../tuning/tune.js";
 export type { TunedSettings } from "../tuning/candidate-settings.js";
+export { judgeAnswers } from "../tuning/judge-answers.js";
+export type { AnswerToJudge, JudgeAnswersOptions, JudgedBySentence, JudgedMeasure } from "../tuning/judge-answers.js";

@@ -4,35 +4,17 @@ import { resolve } from "node:path";
 import { OptionsError } from "../../core/errors.js";
 import { given } from "../../core/given.js";
 import type { ChatModel } from "../../core/ports.js";
-import type { Price } from "../../core/types.js";
 import type { KnowledgeBase } from "../../knowledge-base/options.js";
-import { chatModel } from "../../models/chat-model.js";
 import { askedQuestions } from "../../tuning/asked-questions.js";
 import { type MadeQuestions, makeQuestions } from "../../tuning/make-questions.js";
 import { type QuestionKind, questionKinds } from "../../tuning/question-requests.js";
 import { questionRules, type QuestionRule } from "../../tuning/question-rules.js";
-import type { Transport } from "../../transport/transport.js";
-import {
-  configuredTransport,
-  explainStop,
-  print,
-  readSettings,
-  type CommandIo,
-  type StoreFlags,
-  withKnowledgeBase,
-} from "../command-context.js";
+import { explainStop, print, type CommandIo, type StoreFlags, withKnowledgeBase } from "../command-context.js";
 import { exitCodes } from "../output/failure.js";
 import { count, counted } from "../output/figures.js";
 import { progressLine } from "../output/progress.js";
 import { writeText } from "../output/write-text.js";
-
-/** Flags of a budget for a chat model. */
-export interface ChatBudgetFlags {
-  readonly maxTokens?: number;
-  readonly maxCost?: number;
-  readonly minutes?: number;
-  readonly chatPrice?: readonly string[];
-}
+import { type ChatBudgetFlags, withChatModel } from "./with-chat-model.js";
 
 interface MakeFlags extends StoreFlags, ChatBudgetFlags {
   readonly output?: string;
@@ -97,36 +79,6 @@ export async function makeCommand(
     stopped,
     withKnowledgeBase(io, flags, false, (kb) => withChatModel(io, flags, (model) => make(kb, model))),
   );
-}
-
-/** Passes `use` the chat model that the settings name, with the price that the flags give it. */
-export async function withChatModel<T>(
-  io: CommandIo,
-  flags: StoreFlags & ChatBudgetFlags,
-  use: (model: ChatModel | undefined) => Promise<T>,
-): Promise<T> {
-  const settings = readSettings(io, flags);
-  if (settings.chatModel === undefined) return use(undefined);
-  const transport: Transport | undefined = configuredTransport(io, settings);
-  if (transport === undefined) return use(undefined);
-  try {
-    const price = priceOf(flags);
-    return await use({ ...chatModel(transport, { model: settings.chatModel }), ...(price && { price }) });
-  } finally {
-    await transport.close();
-  }
-}
-
-function priceOf({ chatPrice }: ChatBudgetFlags): Price | undefined {
-  if (chatPrice === undefined) return undefined;
-  const [input, output = input] = chatPrice.map(Number);
-  if (chatPrice.length > 2 || ![input, output].every((price) => price !== undefined && price >= 0)) {
-    throw new OptionsError(
-      "options",
-      "--chat-price takes the prices of a million tokens, of requests and of replies: --chat-price 0.5 2",
-    );
-  }
-  return { input: input!, output: output! };
 }
 
 function kindOf(word: string): QuestionKind {

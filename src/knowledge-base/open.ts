@@ -12,7 +12,7 @@ import { isDatabaseAddress } from "../store/store-address.js";
 import { chat } from "../contract/chat.js";
 import { rerank } from "../contract/rerank.js";
 import type { AnswersRequest, ModelRequest } from "../local/in-process.js";
-import type { GivenChunkOptions } from "./ingest/settings.js";
+import { type GivenChunkOptions, keptSettings } from "./ingest/settings.js";
 import { connectModels } from "./connect-models.js";
 import { ingest } from "./ingest.js";
 import {
@@ -58,6 +58,11 @@ export function openBeside(
       option: "kb",
     });
   return open(path, chunk, wrap);
+}
+
+/** How the documents of a knowledge base were cut when it was last filled, as far as a caller said. */
+export function chunkSettingsOf({ store }: Pick<KnowledgeBase, "store">): GivenChunkOptions {
+  return keptSettings(store).chunk;
 }
 
 /**

@@ -37,7 +37,7 @@ const askedQuestionsOptions = optionsOf<AskedQuestionsOptions>()({
  * ```
  */
 export async function askedQuestions(
-  kb: Pick<KnowledgeBase, "conversations" | "conversation">,
+  kb: KnowledgeBase,
   options: AskedQuestionsOptions = {},
 ): Promise<readonly PassageQuestion[]> {
   const { count, redact, signal } = resolve("askedQuestions", askedQuestionsOptions, options);

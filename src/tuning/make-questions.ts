@@ -110,10 +110,7 @@ const timeoutMs = 120_000;
  * }
  * ```
  */
-export async function makeQuestions(
-  kb: Pick<KnowledgeBase, "store" | "search">,
-  options: MakeQuestionsOptions = {},
-): Promise<MadeQuestions> {
+export async function makeQuestions(kb: KnowledgeBase, options: MakeQuestionsOptions = {}): Promise<MadeQuestions> {
   const settings = resolve("makeQuestions", makeQuestionsOptions, options);
   const { count, chatModel, kinds = kindNames, seed, repliesPath, onProgress, signal } = settings;
   if (chatModel) checkPort("makeQuestions", "chatModel", chatModel);

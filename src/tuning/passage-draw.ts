@@ -39,10 +39,9 @@ export class PassageDraw {
       const stored = await this.#read(uri);
       const drawn = this.#drawn.get(uri) ?? new Set();
       this.#drawn.set(uri, drawn);
-      const left = (stored?.chunks ?? []).filter(
-        ({ id, text }) => !drawn.has(id) && text.trim().length >= minCharacters,
-      );
-      if (!stored || left.length === 0) continue;
+      if (!stored) continue;
+      const left = passagesOf(stored).filter(({ id }) => !drawn.has(id));
+      if (left.length === 0) continue;
       if (left.length < wanted) {
         this.#next.push(uri);
         passed++;
@@ -62,4 +61,19 @@ export class PassageDraw {
       .toSorted((a, b) => a.draw - b.draw)
       .map(({ item }) => item);
   }
+}
+
+/** The chunks of a document, small ones joined to the next: questions should not depend on the size that is to be tuned. */
+function passagesOf({ document, chunks }: DocumentWrite): readonly Chunk[] {
+  const passages: Chunk[] = [];
+  let open: Chunk | undefined;
+  for (const chunk of chunks) {
+    const { start, context, id } = open ?? chunk;
+    const text = document.text.slice(start, chunk.end);
+    open = { ...chunk, id, start, context, text };
+    if (text.trim().length < minCharacters) continue;
+    passages.push(open);
+    open = undefined;
+  }
+  return passages;
 }

@@ -9,7 +9,7 @@ import { listOption, observerOption, optionsOf, resolve } from "../core/options.
 import { seededRandom } from "../core/random.js";
 import type { PassageQuestion } from "../evaluate/evaluate-passages.js";
 import type { MetricChange } from "../evaluate/compare.js";
-import { keptSettings } from "../knowledge-base/ingest/settings.js";
+import { chunkSettingsOf } from "../knowledge-base/open.js";
 import type { KnowledgeBase } from "../knowledge-base/options.js";
 import { retrievalSettings } from "../knowledge-base/question-options.js";
 import type { RetrievalSettings } from "../knowledge-base/question-options.js";
@@ -230,7 +230,7 @@ async function hitsOf(kb: KnowledgeBase, text: string, how: RetrievalSettings, s
 }
 
 function presentSettings(kb: KnowledgeBase, given: RetrievalSettings): TunedSettings {
-  const { chunk } = keptSettings(kb.store);
+  const chunk = chunkSettingsOf(kb);
   const maxTokens = chunk.maxTokens ?? Math.min(defaultChunkTokens, kb.embedder.maxInputTokens);
   const overlap = chunk.overlapTokens === undefined ? {} : { overlapTokens: chunk.overlapTokens };
   const rerank = given.rerank !== false && kb.reranker !== undefined;

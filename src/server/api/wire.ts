@@ -59,7 +59,13 @@ export const WireConsidered = z
     ...WirePassage.shape,
     text: z.string().describe("The beginning of the passage"),
     score: z.number().describe("Of the first retriever that found it, in its own scale"),
+    ranks: z
+      .array(z.object({ by: z.enum(["words", "meaning", "other"]), rank: z.int() }))
+      .describe("Its rank with each way of searching that found it, from 1"),
     kept: z.boolean().describe("Whether the model was shown it"),
+    verdict: z
+      .enum(["shown", "low", "same-text", "reranked-low", "alike", "merged", "no-room", "other"])
+      .describe("Why it was shown or not: `reason` as a code, for programs that speak other languages"),
     reason: z.string().describe("At which step it was kept or dropped, and why"),
   })
   .meta({ id: "Considered" });

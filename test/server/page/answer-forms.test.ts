@@ -114,8 +114,8 @@ describe.skipIf(isChromiumMissing)("an answer of a model", () => {
   test("is rated with a note, which is there again after a reload, and taken back by the same button", async () => {
     const { page, client } = await asked();
     const ratings = async () => {
-      const reply = (await client.json("GET", "/api/feedback")) as unknown as { answers: { feedback: object }[] };
-      return reply.answers.map(({ feedback }) => feedback);
+      const listed = (await client.json("GET", "/api/feedback")) as unknown as { answers: { feedback: object }[] };
+      return listed.answers.map(({ feedback }) => feedback);
     };
     await page.getByRole("button", { name: "This answer did not help" }).click();
     await page.getByPlaceholder("What was right or wrong?").fill("It lacks the unit");

@@ -15,6 +15,21 @@ export interface DocumentFilter {
   readonly uri: { readonly in: readonly string[] };
 }
 
+/** Narrows and orders the list of documents. */
+export interface DocumentChoice {
+  readonly folder?: string;
+  readonly kind?: string;
+  readonly sort?: "address" | "title" | "passages";
+  readonly facets?: "true";
+}
+
+export interface ListedDocuments {
+  readonly documents: readonly WireDocument[];
+  readonly total: number;
+  readonly folders?: readonly { readonly address: string; readonly name: string; readonly documents: number }[];
+  readonly kinds?: readonly { readonly kind: string; readonly documents: number }[];
+}
+
 export type Client = ReturnType<typeof createClient>;
 
 /** The server's operations. Those that answer return the response, whose body is a stream of events. */
@@ -67,11 +82,8 @@ export function createClient(send: Send) {
     events: (id: string, after: number | undefined, signal: AbortSignal) =>
       send("GET", conversation(id, `/events${after === undefined ? "" : `?after=${after}`}`), { signal }),
 
-    documents: (search: string, limit: number, offset: number) =>
-      read<{ readonly documents: WireDocument[]; readonly total: number }>(
-        "GET",
-        `api/documents?${query({ ...(search && { search }), limit, offset })}`,
-      ),
+    documents: (search: string, limit: number, offset: number, choice: DocumentChoice = {}) =>
+      read<ListedDocuments>("GET", `api/documents?${query({ ...(search && { search }), ...choice, limit, offset })}`),
     deleteDocument: (uri: string) => send("DELETE", `api/documents?${query({ uri })}`),
     excerpt: (uri: string, start: number, end: number, around: number) =>
       read<WireExcerpt>("GET", `api/passages?${query({ uri, start, end, around })}`),

@@ -12,18 +12,21 @@ export function useFormulas(element: RefObject<HTMLElement | null>, shown: unkno
     const waiting = [...(element.current?.querySelectorAll<HTMLElement>(".formula:not(:has(math))") ?? [])];
     if (waiting.length === 0) return undefined;
     let isGone = false;
-    void import("../text/draw-formula.js").then(
-      ({ drawFormula }) => {
-        if (isGone) return;
-        for (const formula of waiting) {
-          const drawn = drawFormula(formula.textContent);
-          if (drawn) formula.replaceChildren(drawn);
-        }
-      },
-      () => undefined,
-    );
+    void loadDrawing().then((drawing) => {
+      if (!drawing || isGone) return undefined;
+      for (const formula of waiting) {
+        const drawn = drawing.drawFormula(formula.textContent);
+        if (drawn) formula.replaceChildren(drawn);
+      }
+      return undefined;
+    });
     return () => {
       isGone = true;
     };
   }, [shown]);
+}
+
+/** Formulas can be read as TeX, so a failure to load what draws them, as after an update of the server, is passed over. */
+function loadDrawing() {
+  return import("../text/draw-formula.js").catch(() => undefined);
 }

@@ -31,6 +31,8 @@ export function createChat({ client, router, filter, onProgress }: ChatOptions) 
   const id = signal<string | undefined>(undefined);
   const state = signal<"loading" | "ready" | "missing" | "failed">("ready");
   const exchanges = signal<readonly Exchange[]>([]);
+  /** The question that is being written. */
+  const draft = signal("");
   const connection = signal<"connected" | "lost">("connected");
   /** The exchange that was last answered while the reader looked on. */
   const live = signal<Exchange | undefined>(undefined);
@@ -185,6 +187,7 @@ export function createChat({ client, router, filter, onProgress }: ChatOptions) 
     id,
     state,
     exchanges,
+    draft,
     connection,
     live,
     last,

@@ -1,4 +1,4 @@
-import type { WireCitation } from "../../../api/wire.js";
+import type { WireCitation, WireConsidered } from "../../../api/wire.js";
 import { clockTime } from "./clock-time.js";
 
 /** How many different quotations were checked, and with which results. */
@@ -26,6 +26,24 @@ export const english = {
   conversations: "Conversations",
   noConversations: "Your questions will be kept here.",
   newConversation: "New conversation",
+  searchConversations: "Search conversations",
+  noConversationFound: "No conversation has these words in its title.",
+  ages: { pinned: "Pinned", today: "Today", yesterday: "Yesterday", week: "Last 7 days", older: "Older" },
+  pin: (title: string) => `Pin “${title}”`,
+  find: "Find",
+  findKeys: "Ctrl K",
+  paletteTitle: "Find conversations, documents and passages",
+  palettePlaceholder: "Conversations, documents, passages…",
+  askThis: (question: string) => `Ask: ${question}`,
+  shortcuts: "Keyboard shortcuts",
+  shortcutList: [
+    ["Ctrl K", "Find conversations, documents and passages"],
+    ["Ctrl Shift O", "New conversation"],
+    ["Enter", "Send the question"],
+    ["Shift Enter", "New line in the question"],
+    ["Esc", "Stop the answer, or close what is open"],
+    ["?", "This list"],
+  ],
   openMenu: "Open the menu",
   rename: (title: string) => `Rename “${title}”`,
   newName: "New name",
@@ -113,6 +131,11 @@ export const english = {
   regenerate: "Answer again",
   toLatest: "To the latest words",
 
+  export: "Export",
+  exportMarkdown: "As Markdown",
+  exportHtml: "As a web page",
+  exportPrint: "Print, or save as PDF",
+
   sources: "Sources",
   quotationsFound: ({ total, found, near, struckOut, missing }: QuotationCounts) =>
     [
@@ -147,6 +170,7 @@ export const english = {
   nearExplained: "The document's own words are highlighted. The answer quotes them as:",
   struckOutTitle: "Struck out in the document",
   struckOutExplained: "The document holds these words, but has struck them out where they are highlighted:",
+  askAboutThis: "Ask about this",
   properties: "Properties",
   restOfSentence: "The rest of the sentence",
   showBefore: "Show more above",
@@ -162,7 +186,18 @@ export const english = {
   lookedAgain: "Searched anew just now: the answer itself may have been made from other passages.",
   kept: "Shown to the model",
   dropped: "Left out",
-  score: "Score",
+  rankBy: ({ by, rank }: WireConsidered["ranks"][number]) =>
+    `${by === "words" ? "words" : by === "meaning" ? "meaning" : "another search"} #${rank}`,
+  verdicts: {
+    shown: "",
+    low: "Others match the question better.",
+    "same-text": "Another passage has the same text.",
+    "reranked-low": "Reranking put others before it.",
+    alike: "It adds little to those that are shown.",
+    merged: "It is part of a passage that is shown.",
+    "no-room": "There was no room for it.",
+    other: "A later step left it out.",
+  } satisfies Record<WireConsidered["verdict"], string> as Readonly<Record<WireConsidered["verdict"], string>>,
 
   approvalTitle: "Allow this tool to run?",
   approvalExplained: (name: string) => `The model wants to call ${name} with:`,
@@ -198,6 +233,15 @@ export const english = {
     documents === 1 ? "1 document" : `${documents.toLocaleString("en")} documents`,
   documentsFound: (documents: number) => (documents === 1 ? "1 found" : `${documents.toLocaleString("en")} found`),
   searchDocuments: "Search titles and addresses",
+  folders: "Folders",
+  folderUp: "To the folder above",
+  kind: "Kind of documents",
+  allKinds: "All kinds",
+  kindCount: (kind: string, documents: number) => `${kind} (${documents.toLocaleString("en")})`,
+  sort: "Order",
+  sorts: { address: "By place", title: "By title", passages: "Longest first" },
+  chooseListed: (documents: number) => `Tick all ${documents}`,
+  inTheText: "In the text",
   noDocumentsFound: "No document matches.",
   passages: (passages: number) => (passages === 1 ? "1 passage" : `${passages.toLocaleString("en")} passages`),
   openDocument: (title: string) => `Open “${title}”`,

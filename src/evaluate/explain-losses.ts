@@ -97,7 +97,7 @@ async function locate(
     places.map(async (place) => {
       const stored = await store.documentWithChunks!(uriOf(place.uri));
       const chunkIds = stored ? chunksHolding(place.quote, stored) : [];
-      // Of a passage that stands in several chunks, those that the search met tell more than those it never saw.
+      // A passage may stand in several chunks: those that the search met tell more than those it never saw.
       const met = chunkIds.filter((id) => seen.has(id));
       return { ...place, chunkIds: met.length > 0 ? met : chunkIds };
     }),

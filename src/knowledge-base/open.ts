@@ -170,30 +170,25 @@ export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Pro
         await (closed ??= close(checked));
       },
     };
-    siblings.set(opened, (path, cut, wrap) => {
-      const {
-        models: _models,
-        transport: _transport,
-        store: _store,
-        path: _path,
-        distributed: _distributed,
-        ...kept
-      } = options;
-      const given = {
-        ...kept,
-        path,
+    siblings.set(opened, (location, cut, wrap) =>
+      // The other models are connected as here, so that a reranker of the local service moves hits as far as it does here.
+      openKnowledgeBase({
+        ...given({
+          transport: options.transport,
+          models: options.models,
+          chat: options.chat,
+          reranker: options.reranker,
+          chatModel: options.chatModel,
+          weights,
+          onWarning,
+        }),
+        path: location,
+        concurrency,
         chunk: { ...chunk, ...cut },
         embedder: wrap(embedder),
         latent: settings.store ? false : latent,
-      };
-      const connected = { ...(weights && { weights }), ...(models.reranks && { reranker: models.reranker() }) };
-      return openKnowledgeBase({
-        ...given,
-        ...connected,
-        ...(models.hasChatModel && { chatModel: models.chatModel() }),
-        create: true,
-      });
-    });
+      }),
+    );
     return opened;
   } catch (error) {
     await models.close();

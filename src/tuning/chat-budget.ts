@@ -41,7 +41,7 @@ export class ChatBudget {
 
   /** @throws OptionsError for `maxCost` without a price. */
   constructor(owner: string, limits: ChatBudgetOptions, price: Price | undefined) {
-    this.#limits = resolve(owner, chatBudgetOptions, limits) as ChatBudgetOptions;
+    this.#limits = resolve(owner, chatBudgetOptions, limits);
     this.#price = price;
     if (limits.maxCost === undefined || price) return;
     throw new OptionsError("options", "maxCost needs the price of the chat model's tokens: give the model a price", {

@@ -94,7 +94,7 @@ const timeoutMs = 120_000;
 export async function judgeAnswers(model: ChatModel, options: JudgeAnswersOptions): Promise<JudgedBySentence> {
   const { answers, repliesPath, onProgress, signal, ...limits } = resolve("judgeAnswers", judgeAnswersOptions, options);
   checkPort("judgeAnswers", "chatModel", model);
-  const budget = new ChatBudget("judgeAnswers", limits as ChatBudgetOptions, model.price);
+  const budget = new ChatBudget("judgeAnswers", limits, model.price);
   const replies = await PaidReplies.open(repliesPath);
   for (const usage of replies.usages()) budget.settle(usage);
   const judge = replies.before(model, budget);

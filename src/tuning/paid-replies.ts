@@ -37,7 +37,7 @@ export class PaidReplies {
       throw new LoadError("unreadable", path, `Cannot read ${path}: ${error.message}`, { cause: error });
     });
     const lines = text.split("\n");
-    // What stands behind the last line break was being written when the run was killed.
+    // A run that was killed may have been writing the text behind the last line break.
     const cut = lines.pop()!;
     for (const [index, line] of lines.entries()) {
       const reply = parsedReply(line);

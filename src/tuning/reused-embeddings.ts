@@ -9,7 +9,7 @@ const KeptVector = z.object({ key: z.string(), vector: z.string() });
 /** Services count differently from us: a request is taken to have so many more tokens, until replies tell. */
 const firstMargin = 1.2;
 
-/** What trials embed: counted against a budget, and nothing of it twice. */
+/** Embeds for trials within a budget, and no text twice. */
 export class ReusedEmbeddings {
   readonly #store: Pick<Store, "knownVectors">;
   readonly #path: string;

@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { given } from "../core/given.js";
 import type { Document } from "../core/types.js";
 import type { KnowledgeBase } from "../knowledge-base/options.js";
 import { openBeside } from "../knowledge-base/open.js";
@@ -63,6 +64,7 @@ async function* documentsOf(kb: KnowledgeBase, signal: AbortSignal | undefined):
 }
 
 /** Only a complete run over its own source may delete a document, and this is none. */
-function withoutSource({ source: _, revision: _revision, ...document }: Document): Document {
-  return document;
+function withoutSource(document: Document): Document {
+  const { uri, text, title, metadata, mediaType, anchors } = document;
+  return { uri, text, ...given({ title, metadata, mediaType, anchors }) };
 }

@@ -73,8 +73,7 @@ export interface TuneProgress {
   readonly tokens: number;
 }
 
-const count = z.int().min(1).max(1000);
-const counts = listOption(z.array(count).min(1));
+const counts = listOption(z.array(z.int().min(1).max(1000)).min(1));
 
 const tuneOptions = optionsOf<TuneOptions>()({
   questions: listOption(

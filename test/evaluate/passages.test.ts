@@ -118,9 +118,9 @@ describe("eval --answers about a folder of documents", () => {
     const words = ["eval", "docs", "--answers", "--queries", "questions.jsonl", "--report", "losses.html"];
     const { stdout } = await citewell(words, { cwd });
     expect(stdout).toMatch(/^in the prompt, and declined +1\n {2}such as 1: Who painted the Mona Lisa\?$/m);
-    const page = await readFile(join(cwd, "losses.html"), "utf8");
-    expect(page).toMatch(/<summary>1 example<\/summary>\s*<p>Who painted the Mona Lisa\?/);
-    expect(page).toContain("expected: “after 90 days”, keys.md");
+    const html = await readFile(join(cwd, "losses.html"), "utf8");
+    expect(html).toMatch(/<summary>1 example<\/summary>\s*<p>Who painted the Mona Lisa\?/);
+    expect(html).toContain("expected: “after 90 days”, keys.md");
   });
 
   test("refuses questions whose passage the documents do not hold, before anything is indexed", async () => {

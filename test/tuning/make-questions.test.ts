@@ -167,9 +167,9 @@ test("questions that people asked are taken with the passages that answers cited
   }
   const questions = await askedQuestions(kb);
   await kb.close();
-  expect(questions.map(({ kind, text }) => [kind, text]).toSorted()).toEqual([
-    ["asked", "Who paints the tower of the badger?"],
-    ["rated", "Where does the keeper of the falcon sleep?"],
+  expect(questions.map(({ kind, text }) => `${kind}: ${text}`).toSorted()).toEqual([
+    "asked: Who paints the tower of the badger?",
+    "rated: Where does the keeper of the falcon sleep?",
   ]);
   expect(questions.every(({ passages }) => passages[0]!.length > 0)).toBe(true);
 });

@@ -3,7 +3,7 @@ import type { Tuning } from "../../tuning/tune.js";
 import { intervalChart } from "../report/charts.js";
 import { reportPage } from "../report/page.js";
 
-/** What was tried, and the best beside what is in use, as one self-contained page. */
+/** A tuning as one self-contained page: the best settings beside those in use, and all that were tried. */
 export function tuneReport({
   present,
   best,

@@ -4,8 +4,13 @@ import type { SearchMode } from "../stages/retrieval/search.js";
 
 /** Settings that are tried, and that `citewell.config.json` can hold. */
 export interface TunedSettings {
-  /** Size of chunks and their overlap, in tokens. */
-  readonly chunk: { readonly maxTokens: number; readonly overlapTokens?: number };
+  /** How documents are cut. */
+  readonly chunk: {
+    /** Maximum size of a chunk, in tokens. */
+    readonly maxTokens: number;
+    /** Tokens repeated from the chunk before. Default: as the chunker has it. */
+    readonly overlapTokens?: number;
+  };
   /** How passages are found. */
   readonly retrieval: RetrievalSettings;
 }

@@ -25,7 +25,12 @@ export interface JudgeAnswersOptions extends ChatBudgetOptions {
   /** File that keeps paid judgements: the same answers are not judged again. Default: none. */
   readonly repliesPath?: string;
   /** Called after each answer. */
-  readonly onProgress?: (progress: { readonly judged: number; readonly tokens: number }) => void;
+  readonly onProgress?: (progress: {
+    /** Answers that both readings judged so far. */
+    readonly judged: number;
+    /** Tokens so far. */
+    readonly tokens: number;
+  }) => void;
   /** Stops before the next request, and makes the call throw the signal's `reason`. */
   readonly signal?: AbortSignal;
 }

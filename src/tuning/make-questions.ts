@@ -39,7 +39,14 @@ export interface MakeQuestionsOptions extends ChatBudgetOptions {
   /** File that keeps paid replies: a run that was stopped or killed continues from it and pays none again. Default: none. */
   readonly repliesPath?: string;
   /** Called after each passage that was asked about. */
-  readonly onProgress?: (progress: { readonly made: number; readonly asked: number; readonly tokens: number }) => void;
+  readonly onProgress?: (progress: {
+    /** Questions that stay so far. */
+    readonly made: number;
+    /** Passages that were asked about so far. */
+    readonly asked: number;
+    /** Tokens so far. */
+    readonly tokens: number;
+  }) => void;
   /** Stops before the next request, and makes the call throw the signal's `reason`. */
   readonly signal?: AbortSignal;
 }

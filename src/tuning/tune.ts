@@ -100,10 +100,11 @@ const tuneOptions = optionsOf<TuneOptions>()({
 
 /** Settings with their mean gain over the questions that they were last measured on. */
 export interface TriedSettings {
+  /** The settings. */
   readonly settings: TunedSettings;
   /** Questions of the last round that they were in. */
   readonly questions: number;
-  /** Mean over these: 0 to 1, see `passageGain` in the guide. */
+  /** Mean over these: 0 to 1, how early the passages that answer are met. */
   readonly gain: number;
 }
 
@@ -117,9 +118,21 @@ export interface Tuning {
   /** Both on the questions held back; `undefined` where the best are those in use, or the budget ended before. */
   readonly change: MetricChange | undefined;
   /** Means of both on the questions held back. */
-  readonly heldBack: { readonly winner: number; readonly present: number } | undefined;
+  readonly heldBack:
+    | {
+        /** Mean gain of the best settings. */
+        readonly winner: number;
+        /** Mean gain of those in use. */
+        readonly present: number;
+      }
+    | undefined;
   /** Questions that chose, and that were held back. */
-  readonly questions: { readonly choosing: number; readonly heldBack: number };
+  readonly questions: {
+    /** Number of questions that chose. */
+    readonly choosing: number;
+    /** Number of questions held back. */
+    readonly heldBack: number;
+  };
   /** All settings that were tried, those that came furthest first. */
   readonly tried: readonly TriedSettings[];
   /** Tokens of the embedding model, those of a run that this one continued included. */

@@ -100,7 +100,7 @@ const tuneOptions = optionsOf<TuneOptions>()({
 
 /** Settings with their mean gain over the questions that they were last measured on. */
 export interface TriedSettings {
-  /** The settings. */
+  /** How documents were cut and passages found. */
   readonly settings: TunedSettings;
   /** Questions of the last round that they were in. */
   readonly questions: number;

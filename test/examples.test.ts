@@ -41,6 +41,12 @@ const shows: Record<string, readonly RegExp[]> = {
   "budget/main": [/^planned: 60 chunks/m, /^stopped: The budget is/m, /^in the store: 60 documents/m],
   "own-loader": [/^added: 1, failed: empty$/m, /^line 2: The bridge opens$/m],
   "evaluation/main": [/^nDCG@10 1\.000 of 12 queries$/m, /^changed: -\d.*worse$/m, /^the gate is closed$/m],
+  "tuning/main": [
+    /^\d+ questions, made without a model$/m,
+    /^\d+ settings tried/m,
+    /^better: \{"mode":"(?:hybrid|lexical)"/m,
+    /^\d+ of 20 lost:/m,
+  ],
   "video/main": [/^ordered: The tour begins at the lighthouse/m, /^succeeded: a film with 1 source$/m],
   "services/main": [/27 days/, /requests to a stand-in for OpenAI$/m],
   "next-route/main": [/^without a user: 401$/m, /"text-delta".*90/, /"data-citation".*"supported":true/],

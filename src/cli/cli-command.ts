@@ -111,6 +111,14 @@ export class CliCommand extends Command {
       .option("--config <file>", "settings file (default: ./citewell.config.json)");
   }
 
+  /** Adds the limits of what a chat model may be paid. */
+  takesChatBudget(): this {
+    return this.option("--max-tokens <count>", "maximum tokens of the chat model", between(1, Number.MAX_SAFE_INTEGER))
+      .option("--max-cost <amount>", "maximum cost of them; needs --chat-price", positive)
+      .option("--chat-price <price...>", "prices of a million tokens, of requests and of replies, such as 0.5 2")
+      .option("--minutes <number>", "maximum time", positive);
+  }
+
   takesSchema(): this {
     return this.option(
       "--schema <name>",

@@ -217,6 +217,7 @@ export async function withKnowledgeBase<T>(
     ...given({ distributed: distributedOf(flags) }),
     transport,
     chunk: settings.chunk,
+    ...given({ retrieval: settings.retrieval }),
     models: { embedding: embeddingModelOf(io, settings), rerank: settings.rerankModel, chat: settings.chatModel },
     onWarning: (message) => io.stderr.write(`citewell: ${message}\n`),
   });

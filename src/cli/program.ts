@@ -9,6 +9,7 @@ import { between, key, modes, positive, searchModes } from "./settings/flag-valu
 import { addKeyCommands } from "./keys/keys-program.js";
 import { addModelCommands } from "./models/models-program.js";
 import { addServeCommand } from "./serve-program.js";
+import { addMakeCommand, addTuneCommand } from "./tuning/tuning-program.js";
 import { addTransferCommands } from "./transfer/transfer-program.js";
 import { addVideoCommands } from "./video/video-program.js";
 import { addWorkerCommands } from "./workers/workers-program.js";
@@ -252,7 +253,7 @@ It needs no store, sends nothing, and keeps nothing. Texts start with the page, 
   $ citewell chunk README.md --strategy sentence-window`)
     .runs(async () => (await import("./commands/chunk.js")).chunkCommand);
 
-  program
+  const evaluating = program
     .command("eval")
     .description("measure search on a test collection: corpus.jsonl, queries.jsonl, qrels/test.tsv (BEIR layout)")
     .argument("<folder>", "the collection")
@@ -288,6 +289,8 @@ It needs no store, sends nothing, and keeps nothing. Texts start with the page, 
   $ citewell eval ./squad --answers --limit-queries 500
   $ citewell eval ./docs --answers --queries questions.jsonl`)
     .runs(async () => (await import("./commands/eval.js")).evalCommand);
+  addMakeCommand(evaluating);
+  addTuneCommand(program);
 
   program
     .command("verify")

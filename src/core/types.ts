@@ -248,6 +248,8 @@ export interface TraceStep {
     readonly chunkId: string;
     /** Reason, in words. */
     readonly reason: string;
+    /** Id of the chunk that stands in its place: one with the same text, or the one that it became a part of. */
+    readonly into?: string;
   }[];
   /** Present when a step did less than it was asked to: "reranker unreachable: the order of the search was kept". */
   readonly note?: string;

@@ -141,14 +141,15 @@ export async function evaluatePassages(
 }
 
 /** Whether an answer cites every expected passage, or declines a question that the documents do not answer. */
-export function isRight({ passages }: Pick<PassageQuestion, "passages">, { answered, citations }: Answer): boolean {
-  if (passages.length === 0) return !answered;
-  const supported = citations.filter((citation) => citation.supported);
-  const isCited = (places: readonly ExpectedPlace[]) => {
-    const expected = places.map(({ quote }) => quote);
-    return supported.some(({ quote }) => holdsAnswer(quote, expected));
-  };
-  return answered && passages.every(isCited);
+export function isRight({ passages }: Pick<PassageQuestion, "passages">, answer: Answer): boolean {
+  if (passages.length === 0) return !answer.answered;
+  return answer.answered && passages.every((places) => isCitedBy(answer, places));
+}
+
+/** Whether an answer cites one of the places, in words that its document holds. */
+export function isCitedBy({ citations }: Pick<Answer, "citations">, places: readonly ExpectedPlace[]): boolean {
+  const expected = places.map(({ quote }) => quote);
+  return citations.some(({ supported, quote }) => supported && holdsAnswer(quote, expected));
 }
 
 function mean(values: readonly number[]): number {

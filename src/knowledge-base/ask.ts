@@ -36,6 +36,7 @@ import {
   type ResumeOptions,
   resumeOptions,
   resumption,
+  type RetrievalSettings,
   type RewriteOptions,
   searchPassagesOptions,
 } from "./question-options.js";
@@ -59,7 +60,12 @@ export interface QuestionModels {
   readonly reranking: Pick<RerankOptions, "searchWeight" | "depth">;
   /** Weights of a hybrid search. Default: those of `search`. */
   readonly weights?: Fusion["weights"] | undefined;
+  /** How passages are found where a call does not say. */
+  readonly retrieval?: RetrievalSettings;
 }
+
+/** Passages that an answer is made from. */
+const defaultTopN = 6;
 
 /** Passages that are searched for an answer. */
 const defaultCount = 40;
@@ -75,6 +81,8 @@ export function searchAndAsk(
   scope?: Filter,
   readers?: ReadersFor,
 ): ScopedKnowledgeBase {
+  const usual = models.retrieval ?? {};
+
   const retrieval = (
     mode: SearchMode,
     count: number,
@@ -114,7 +122,7 @@ export function searchAndAsk(
     const asked = checkQuestion("ask", question);
     const {
       count,
-      topN,
+      topN = Math.min(usual.topN ?? defaultTopN, count ?? Infinity),
       widenTokens,
       condense: condenses,
       correct,
@@ -126,9 +134,10 @@ export function searchAndAsk(
     const chat = models.chatModel();
     const alone = condenses ? Pipeline.from<Question>().pipe(condense(chat)) : Pipeline.from<Question>();
     const worded = rewriting(alone, { multiQuery: wordings, hyde: guess });
-    const searched = count ?? Math.max(defaultCount, topN);
-    const found = worded.pipe(retrieval("hybrid", models.reranks ? searched : topN, correct));
-    const ranked = models.reranks ? found.pipe(reranking(topN)) : found;
+    const searched = count ?? Math.max(usual.count ?? defaultCount, topN);
+    const reranks = models.reranks && usual.rerank !== false;
+    const found = worded.pipe(retrieval(usual.mode ?? "hybrid", reranks ? searched : topN, correct, usual.fusion));
+    const ranked = reranks ? found.pipe(reranking(topN)) : found;
     const widened = widenTokens === undefined ? ranked : ranked.pipe(widen(within, { maxTokens: widenTokens }));
     const around = widenTokens === undefined ? { documents: within } : {};
     const asking = widened.pipe(answer(chat, { ...around, ...answerOptions }));
@@ -170,10 +179,10 @@ export function searchAndAsk(
     async search(question, options = {}) {
       checkQuestion("search", { question });
       const {
-        mode,
+        mode = usual.mode ?? "hybrid",
         topN,
         count = topN === undefined ? 10 : Math.max(defaultCount, topN),
-        fusion,
+        fusion = usual.fusion,
         syntax,
         correct,
         diversity,

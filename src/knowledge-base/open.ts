@@ -3,7 +3,7 @@ import { checkPort } from "../core/check-port.js";
 import { OptionsError } from "../core/errors.js";
 import { given } from "../core/given.js";
 import { resolve } from "../core/options.js";
-import type { CloseOptions } from "../core/ports.js";
+import type { CloseOptions, Embedder } from "../core/ports.js";
 import type { Conversations } from "../store/conversations/conversations.js";
 import { keepsConversations } from "../store/conversations/keeps-conversations.js";
 import { closeOptions } from "../store/call-options.js";
@@ -12,6 +12,7 @@ import { isDatabaseAddress } from "../store/store-address.js";
 import { chat } from "../contract/chat.js";
 import { rerank } from "../contract/rerank.js";
 import type { AnswersRequest, ModelRequest } from "../local/in-process.js";
+import { type GivenChunkOptions, keptSettings } from "./ingest/settings.js";
 import { connectModels } from "./connect-models.js";
 import { ingest } from "./ingest.js";
 import {
@@ -29,6 +30,40 @@ import { RunningWork } from "./running-work.js";
 // Vectors made of words say little that the words do not. 0.1 and 0.2 rank alike on most of eight collections, 0.2 worse on short
 // abstracts (benchmarks/quality).
 const lexicalEmbeddingWeights = { dense: 0.1, lexical: 1 } as const;
+
+type OpenSibling = (
+  path: string,
+  chunk: GivenChunkOptions,
+  wrap: (embedder: Embedder) => Embedder,
+) => Promise<KnowledgeBase>;
+
+const siblings = new WeakMap<object, OpenSibling>();
+
+/**
+ * Opens a store at another path with the models and settings of a knowledge base that is open, and stays so longer.
+ *
+ * @param chunk how documents are cut there, over what the knowledge base has.
+ * @param wrap puts something in front of its embedder.
+ * @throws OptionsError for one that `openKnowledgeBase` did not return, such as a scoped one.
+ */
+export function openBeside(
+  kb: object,
+  path: string,
+  chunk: GivenChunkOptions,
+  wrap: (embedder: Embedder) => Embedder,
+): Promise<KnowledgeBase> {
+  const open = siblings.get(kb);
+  if (!open)
+    throw new OptionsError("options", "must be a whole knowledge base, as openKnowledgeBase() returns it", {
+      option: "kb",
+    });
+  return open(path, chunk, wrap);
+}
+
+/** How the documents of a knowledge base were cut when it was last filled, as far as a caller said. */
+export function chunkSettingsOf({ store }: Pick<KnowledgeBase, "store">): GivenChunkOptions {
+  return keptSettings(store).chunk;
+}
 
 /**
  * Opens or creates a store and puts the public stages around it. With no `transport` and no models of your own, everything
@@ -86,7 +121,7 @@ export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Pro
       if (!keepsConversations(store)) throw withoutConversations();
       return (conversations ??= store.conversations());
     };
-    const asking = { ...models, store, weights, running };
+    const asking = { ...models, store, weights, running, ...given({ retrieval: settings.retrieval }) };
     const readers = (threadOptions: ReaderOptions): ReaderThreads => {
       const { workers, maxWaiting } = resolve("readers", readerOptions, threadOptions);
       if (settings.store) throw unreadable();
@@ -118,7 +153,7 @@ export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Pro
         await models.close();
       }
     };
-    return {
+    const opened: KnowledgeBase = {
       store,
       ingest: (source, how = {}) =>
         running.run(how.signal, (signal) => ingest(source, { chunk, concurrency, ...how, signal, store, embedder })),
@@ -135,6 +170,26 @@ export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Pro
         await (closed ??= close(checked));
       },
     };
+    siblings.set(opened, (location, cut, wrap) =>
+      // The other models are connected as here, so that a reranker of the local service moves hits as far as it does here.
+      openKnowledgeBase({
+        ...given({
+          transport: options.transport,
+          models: options.models,
+          chat: options.chat,
+          reranker: options.reranker,
+          chatModel: options.chatModel,
+          weights,
+          onWarning,
+        }),
+        path: location,
+        concurrency,
+        chunk: { ...chunk, ...cut },
+        embedder: wrap(embedder),
+        latent: settings.store ? false : latent,
+      }),
+    );
+    return opened;
   } catch (error) {
     await models.close();
     throw error;

@@ -12,7 +12,13 @@ import type { MapDocumentsOptions } from "./ingest/map-documents.js";
 import type { RereadOptions } from "./ingest/run-memory.js";
 import { type GivenChunkOptions, givenChunkOptions } from "./ingest/settings.js";
 import type { IngestPlan } from "./plan.js";
-import type { Ask, Resume, SearchPassagesOptions } from "./question-options.js";
+import {
+  type Ask,
+  type Resume,
+  type RetrievalSettings,
+  retrievalSettings,
+  type SearchPassagesOptions,
+} from "./question-options.js";
 import { distributedOptions, type PostgresStoreOptions } from "../store/postgres/options.js";
 import type { ConversationInfo, ConversationPage } from "../store/conversations/conversation-list.js";
 import type { FeedbackSelection, RatedAnswer } from "../store/conversations/feedback.js";
@@ -77,6 +83,8 @@ export interface KnowledgeBaseOptions {
    * the local service's 0.1 for `dense`, because its vectors are made of words too and add no independent evidence.
    */
   readonly weights?: Fusion["weights"];
+  /** How passages are found where a call does not say, as `tune` finds it. Default: as `search` and `ask` have it. */
+  readonly retrieval?: RetrievalSettings;
   /**
    * A model of the texts themselves as a third side of hybrid search; see `latent` of `openStore`. Default: `auto` with an
    * embedding model of the local service's, else false; a PostgreSQL store has none.
@@ -125,6 +133,7 @@ export const knowledgeBaseOptions = optionsOf<KnowledgeBaseOptions>()({
   chat: chatModelOptions.omit({ model: true }).prefault({}),
   chunk: givenChunkOptions.default({}),
   weights: fusionOptions.shape.weights,
+  retrieval: retrievalSettings.optional(),
   latent: z.union([z.boolean(), z.literal("auto")]).optional(),
   metadata: z.instanceof(z.ZodObject).optional(),
   requireScope: z.boolean().default(false),

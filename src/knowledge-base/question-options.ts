@@ -49,12 +49,35 @@ export interface SearchPassagesOptions<Fields extends object = Metadata> extends
 
 const candidates = z.int().min(1).max(1000);
 
+/** How a knowledge base finds the passages of its answers, as `tune` finds and `citewell.config.json` keeps it. */
+export interface RetrievalSettings {
+  /** Searches by vector, by words, or by both, fused; also in searches that name no mode. Default: `hybrid`. */
+  readonly mode?: SearchMode;
+  /** How a hybrid search fuses its sides; also in searches that name no fusion. Default: as `search` has it. */
+  readonly fusion?: Fusion;
+  /** Passages that search hands to the reranker, where `ask` names no other number, 1 to 1000. Default: 40. */
+  readonly count?: number;
+  /** Passages to answer from, where `ask` names no other number, 1 to 1000. Default: 6. */
+  readonly topN?: number;
+  /** Whether a reranker orders the passages of answers. Default: true where there is one. */
+  readonly rerank?: boolean;
+}
+
+/** @internal */
+export const retrievalSettings = optionsOf<RetrievalSettings>()({
+  mode: z.enum(["hybrid", "dense", "lexical"]).optional(),
+  fusion: fusionOptions.optional(),
+  count: candidates.optional(),
+  topN: candidates.optional(),
+  rerank: z.boolean().optional(),
+});
+
 /** @internal */
 export const searchPassagesOptions = renamed(
   optionsOf<SearchPassagesOptions>()({
     ...runOptions.shape,
     ...rewriting,
-    mode: searchOptions.shape.mode,
+    mode: retrievalSettings.shape.mode,
     count: candidates.optional(),
     topN: candidates.optional(),
     fusion: fusionOptions.optional(),
@@ -81,9 +104,9 @@ export interface AskOptions<Fields extends object = Metadata> extends RunOptions
   readonly correct?: boolean;
   /** Restricts the passages to documents that it admits; a filter of the question has to hold too. Default: all. */
   readonly filter?: Filter<Fields>;
-  /** Passages that search hands to the reranker, `topN` to 1000. Default: 40, or `topN` if that is more. */
+  /** Passages that search hands to the reranker, `topN` to 1000. Default: that of the knowledge base, or `topN` if that is more. */
   readonly count?: number;
-  /** Passages to answer from, 1 to 1000. Default: 6, or `count` if that is less. */
+  /** Passages to answer from, 1 to 1000. Default: that of the knowledge base, else 6. */
   readonly topN?: number;
   /**
    * Maximum tokens that each passage is widened to before it is answered from, 16 or more; see `widen`. Default: passages
@@ -102,7 +125,7 @@ export const askOptions = optionsOf<AskOptions>()({
   correct: searchOptions.shape.correct,
   filter: narrowingOption(z.custom<Filter>()),
   count: candidates.optional(),
-  topN: candidates.default(6),
+  topN: candidates.optional(),
   widenTokens: z.int().min(16).optional(),
   answer: answerOptions.prefault({}),
 });

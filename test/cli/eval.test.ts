@@ -243,7 +243,7 @@ describe("eval against a baseline", () => {
       { cwd },
     );
     expect(exitCode).toBe(1);
-    expect(stdout).toMatch(/nDCG@10 +1\.000 +-\d\.\d{3} +-\d\.\d{3} to -\d\.\d{3} +0\.\d{4} +worse/);
+    expect(stdout).toMatch(/nDCG@10 +1\.000 +-\d\.\d{3} +-\d\.\d{3} to -\d\.\d{3} +0\.\d{4} +0\.\d{4} +worse/);
   });
 
   test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { OptionsError } from "../../src/core/errors.js";
 import { bootstrapInterval, byName } from "../../src/evaluate/statistics.js";
-import { compare } from "../../src/evaluate/compare.js";
+import { compare, holm } from "../../src/evaluate/compare.js";
 import { documentsOf, evaluate, metricNames, rankDocuments, type Scores } from "../../src/evaluate/evaluate.js";
 
 const query = (id: string, ...relevant: string[]) => ({
@@ -120,7 +120,7 @@ describe("compare", () => {
       scored((index) => (index % 10) / 10 - 0.02 - (index % 4) / 100),
       before,
     );
-    expect(threshold).toBeCloseTo(0.05 / metricNames.length, 12);
+    expect(threshold).toBe(0.05);
     const { difference, interval } = metrics["ndcg@10"];
     expect(interval).toEqual(
       bootstrapInterval([...before.keys()].map((_, index) => -0.02 - (index % 4) / 100)).map((end) =>
@@ -131,6 +131,29 @@ describe("compare", () => {
     expect(interval[1]).toBeGreaterThan(difference);
     expect(interval[1]).toBeLessThan(0);
     expect(metrics.map.interval).toEqual([0, 0]);
+  });
+
+  test("without a clear verdict it says how many queries would tell, and so many do", () => {
+    const noisy = (index: number) => (index % 10) / 10 + (index % 2 === 0 ? 0.1 : -0.07);
+    const few = compare(
+      scored(noisy, 20),
+      scored((index) => (index % 10) / 10, 20),
+    ).metrics["ndcg@10"];
+    expect(few).toMatchObject({ verdict: "same", difference: expect.closeTo(0.015, 10) });
+    // (2.498 + 0.842)² standard deviations of 0.0872, over a difference of 0.015.
+    expect(few.queriesNeeded).toBe(377);
+    const many = compare(
+      scored(noisy, 377),
+      scored((index) => (index % 10) / 10, 377),
+    ).metrics["ndcg@10"];
+    expect(many).toMatchObject({ verdict: "better", queriesNeeded: undefined });
+    expect(many.detectable).toBeCloseTo(0.015, 3);
+  });
+
+  test("a probability is corrected by Holm's steps: by the number of all, then of those that are left", () => {
+    const corrected = [0.03, 0.04, 0.01, 0.5].map((_, index, all) => holm(all)[index]);
+    expect(corrected).toEqual([0.09, 0.09, 0.04, 0.5].map((p) => expect.closeTo(p, 12)));
+    expect(holm([0.6, 0.7])).toEqual([1, 1]);
   });
 
   test("a lower mean that chance explains is not called worse", () => {

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Answer, Citation } from "../../src/core/types.js";
@@ -100,8 +101,26 @@ describe("eval --answers about a folder of documents", () => {
     const { stdout } = await citewell(words, { cwd });
     expect(stdout).toMatch(/^direct +1 +1\.000 \(1\.000-1\.000\) +0\.000$/m);
     expect(stdout).toMatch(/^unanswerable +1 +1\.000 \(1\.000-1\.000\) +1\.000$/m);
+    expect(stdout).toContain("No passage was lost.");
     const result = await citewellJson([...words, "--output", join(cwd, "out.json")], { cwd });
     expect(result).toMatchObject({ questions: 2, flaws: { rawMarker: 0, openCode: 0, cutLink: 0, uncited: 0 } });
+  });
+
+  test("says where passages were lost, and a page has examples that open", async () => {
+    const cwd = await temporaryFolder({
+      "docs/keys.md": "# Keys\n\nKeys expire after 90 days.\n",
+      "questions.jsonl": line({
+        ...keys,
+        text: "Who painted the Mona Lisa?",
+        passages: [[{ uri: "keys.md", quote: "after 90 days" }]],
+      }),
+    });
+    const words = ["eval", "docs", "--answers", "--queries", "questions.jsonl", "--report", "losses.html"];
+    const { stdout } = await citewell(words, { cwd });
+    expect(stdout).toMatch(/^in the prompt, and declined +1\n {2}such as 1: Who painted the Mona Lisa\?$/m);
+    const html = await readFile(join(cwd, "losses.html"), "utf8");
+    expect(html).toMatch(/<summary>1 example<\/summary>\s*<p>Who painted the Mona Lisa\?/);
+    expect(html).toContain("expected: “after 90 days”, keys.md");
   });
 
   test("refuses questions whose passage the documents do not hold, before anything is indexed", async () => {

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { serviceNames, serviceProfile } from "../../dialects/services.js";
 import { OptionsError } from "../../core/errors.js";
 import { ChunkSettings } from "../../knowledge-base/ingest/settings.js";
+import { retrievalSettings } from "../../knowledge-base/question-options.js";
 import { isDatabaseAddress, storeFolder } from "../../store/store-address.js";
 import { flagName } from "./flag-name.js";
 import { key } from "./flag-values.js";
@@ -32,6 +33,8 @@ const ConfigurationFile = z.strictObject({
   store: Text.optional(),
   /** Chunk options, such as `{"strategy": "structure", "maxTokens": 384}`. */
   chunk: ChunkSettings.strict().optional(),
+  /** How passages of answers are found, such as `{"mode": "hybrid", "count": 40, "topN": 6}`; `citewell tune` writes it. */
+  retrieval: retrievalSettings.optional(),
   /** Columns of CSV and fields of JSON for the parts of a document, such as `{"text": "body", "title": "subject"}`. */
   rows: rowMapping.optional(),
 });

@@ -372,7 +372,7 @@ async function distinctHits(
   count: number,
 ): Promise<{ hits: Hit[]; dropped: TraceStep["dropped"]; unread: readonly string[] }> {
   const hits: Hit[] = [];
-  const dropped: { chunkId: string; reason: string }[] = [];
+  const dropped: TraceStep["dropped"][number][] = [];
   const keptByText = new Map<string, string>();
   let next = 0;
   while (hits.length < count && next < found.length) {
@@ -384,7 +384,7 @@ async function distinctHits(
       if (kept === undefined) {
         keptByText.set(text, id);
         hits.push(hit);
-      } else dropped.push({ chunkId: id, reason: `same text as ${kept}` });
+      } else dropped.push({ chunkId: id, reason: `same text as ${kept}`, into: kept });
     }
   }
   return { hits, dropped, unread: found.slice(next).map(({ chunkId }) => chunkId) };

@@ -53,7 +53,7 @@ export function widen(store: Pick<Store, "document">, options: WidenOptions = {}
     const started = performance.now();
     const documents = new Map<string, Source | undefined>();
     const wide: Hit[] = [];
-    const dropped: { chunkId: string; reason: string }[] = [];
+    const dropped: TraceStep["dropped"][number][] = [];
     let changed = 0;
     for (const hit of retrieved.hits) {
       signal.throwIfAborted();
@@ -70,7 +70,11 @@ export function widen(store: Pick<Store, "document">, options: WidenOptions = {}
       if (index < 0) wide.push(widenHit(hit, source.document, spanFor(hit, source), tokens));
       else {
         wide[index] = { ...wide[index]!, matched: [...(wide[index]!.matched ?? []), { start, end }] };
-        dropped.push({ chunkId: hit.chunk.id, reason: `merged into ${wide[index].chunk.id}` });
+        dropped.push({
+          chunkId: hit.chunk.id,
+          reason: `merged into ${wide[index].chunk.id}`,
+          into: wide[index].chunk.id,
+        });
       }
     }
     const step: TraceStep = {

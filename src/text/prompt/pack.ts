@@ -72,7 +72,10 @@ export function packSources(hits: readonly Hit[], limits: PackLimits): Packed {
     const words = text.trim();
     const twin = seen.get(words);
     if (words === "" || twin !== undefined) {
-      dropped.push({ chunkId: id, reason: twin === undefined ? "blank" : `same text as ${twin}` });
+      dropped.push({
+        chunkId: id,
+        ...(twin === undefined ? { reason: "blank" } : { reason: `same text as ${twin}`, into: twin }),
+      });
       continue;
     }
     const grown = withHit(drafts, hit, tokens);

@@ -133,7 +133,7 @@ describe("an answer", () => {
       await eventsOf(answer(model), retrieved([keys, { ...keys, uri: "twin" }], { history })),
     );
     expect(trace).toMatchObject([
-      { step: "pack", kept: ["keys.md#0"], dropped: [{ reason: "same text as keys.md#0" }] },
+      { step: "pack", kept: ["keys.md#0"], dropped: [{ reason: "same text as keys.md#0", into: "keys.md#0" }] },
       { step: "fold", kept: ["keys.md#0"], note: expect.stringMatching(/^shortened 4 earlier turns/u) as string },
     ]);
   });

@@ -66,7 +66,9 @@ describe("widen", () => {
       ["It is then renewed.", "Nobody is told."].map((quote) => spanOf(quote, document)),
     );
     expect(step.kept).toEqual(hits.map(({ chunk }) => chunk.id));
-    expect(step.dropped).toEqual([{ chunkId: "Nobody is told.", reason: "merged into It is then renewed." }]);
+    expect(step.dropped).toEqual([
+      { chunkId: "Nobody is told.", reason: "merged into It is then renewed.", into: "It is then renewed." },
+    ]);
   });
 
   test("a parent that is too long is cut to the sentences around the hit that fit", async () => {

@@ -197,7 +197,7 @@ describe("leaving out", () => {
       step: "pack",
       kept: ["b.md#0-15"],
       dropped: [
-        { chunkId: "b.md#37-52", reason: "same text as b.md#0-15" },
+        { chunkId: "b.md#37-52", reason: "same text as b.md#0-15", into: "b.md#0-15" },
         { chunkId: "a.md#14-15", reason: "blank" },
       ],
     });

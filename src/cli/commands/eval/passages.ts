@@ -1,5 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { given } from "../../../core/given.js";
 import { LoadError, OptionsError } from "../../../core/errors.js";
 import { answerFlawNames, type AnswerFlaw } from "../../../evaluate/answer-flaws.js";
 import {
@@ -9,56 +11,110 @@ import {
   type PassageQuestion,
   readPassageQuestions,
 } from "../../../evaluate/evaluate-passages.js";
+import { explainLosses } from "../../../evaluate/explain-losses.js";
 import { holdsAnswer } from "../../../evaluate/metrics.js";
 import { readFolder } from "../../../load/sources/read-folder.js";
 import { collectAnswer } from "../../../stages/answering/answer.js";
+import { judgeAnswers, type JudgedBySentence, type JudgedMeasure } from "../../../tuning/judge-answers.js";
 import { print, type CommandIo } from "../../command-context.js";
 import { exitCodes } from "../../output/failure.js";
 import { counted } from "../../output/figures.js";
 import { describeSteps, ingestProgress, progressLine } from "../../output/progress.js";
 import { writeText } from "../../output/write-text.js";
+import { withChatModel } from "../../tuning/with-chat-model.js";
 import { chosenQueries, withEvalStore, type EvalFlags } from "./collection.js";
+import { describeLosses, passagesReport } from "./losses.js";
 
 /** Asks questions whose expected passages are known about a folder of documents, and reports by kind of question. */
 export async function evalPassages(io: CommandIo, folder: string, flags: EvalFlags): Promise<number> {
   const { queries, judge, report, output } = flags;
-  if (queries === undefined || judge !== undefined || report !== undefined) {
-    throw new OptionsError(
-      "options",
-      "A folder of documents is measured with --answers and --queries, and without --judge and --report",
-    );
+  if (queries === undefined) {
+    throw new OptionsError("options", "A folder of documents is measured with --answers and --queries");
   }
   const path = resolve(io.directory, folder);
   const questions = chosenQueries(await readPassageQuestions(resolve(io.directory, queries), io.signal), flags);
   await checkPassages(path, questions);
   const outcomes: PassageOutcome[] = [];
-  const kinds = await withEvalStore(io, flags, async (kb) => {
+  const { kinds, losses } = await withEvalStore(io, flags, async (kb) => {
     const ingesting = ingestProgress(io);
     await kb
       .ingest(readFolder(path), { signal: io.signal, onProgress: ingesting.onProgress })
       .finally(() => ingesting.clear());
     const startedAt = performance.now();
     const line = progressLine(io.notes, (done: number) => describeSteps(done, questions.length, startedAt, "answer"));
-    return evaluatePassages(questions, {
+    const measured = await evaluatePassages(questions, {
       ask: (question) => collectAnswer(kb.ask(question, { signal: io.signal })),
       textOf: async (uri) => (await kb.store.document(uri))?.text,
       onAnswer: (outcome) => line.update(outcomes.push(outcome)),
       signal: io.signal,
     }).finally(() => line.clear());
+    const uriOf = (uri: string) => (URL.canParse(uri) ? uri : pathToFileURL(join(path, uri)).href);
+    const explained = await explainLosses({ store: kb.store, answers: outcomes, uriOf, signal: io.signal });
+    return { kinds: measured, losses: explained };
   });
   const flaws = Object.fromEntries(
     answerFlawNames.map((name) => [name, outcomes.filter((outcome) => outcome.flaws.includes(name)).length]),
   ) as Record<AnswerFlaw, number>;
-  const summary = { questions: questions.length, kinds, flaws };
+  const judged = judge === undefined ? undefined : await judgedBy(io, flags, judge, outcomes);
+  const summary = { questions: questions.length, kinds, flaws, losses: losses.counts, ...given({ judged }) };
+  if (report !== undefined) {
+    await writeText(resolve(io.directory, report), await passagesReport(basename(path), kinds, losses));
+  }
   if (output !== undefined) {
+    const lossOf = new Map(losses.losses.map(({ question, kind, detail }) => [question.id, { kind, detail }]));
     const answers = outcomes.map(({ question, answer, right, flaws: found }) => {
+      const loss = lossOf.get(question.id);
       const quotes = answer.citations.map(({ uri, quote, supported }) => ({ uri, quote, supported }));
-      return { id: question.id, question: question.text, right, flaws: found, answer: answer.text, quotes };
+      return {
+        id: question.id,
+        question: question.text,
+        right,
+        flaws: found,
+        answer: answer.text,
+        quotes,
+        ...given({ loss }),
+      };
     });
     await writeText(resolve(io.directory, output), `${JSON.stringify({ ...summary, answers }, null, 1)}\n`);
   }
-  print(io, flags, summary, describe(kinds, flaws));
+  print(
+    io,
+    flags,
+    summary,
+    `${describe(kinds, flaws)}\n${describeLosses(losses)}\n${judged ? describeJudged(judged) : ""}`,
+  );
   return exitCodes.done;
+}
+
+/** Lets a model judge the answers twice; judgements that were paid are kept beside `--output`, and not paid again. */
+async function judgedBy(io: CommandIo, flags: EvalFlags, model: string, outcomes: readonly PassageOutcome[]) {
+  return withChatModel(io, { ...flags, chatModel: model }, async (judge) => {
+    if (!judge) {
+      const problem = "--judge needs a service with a model that can judge: name the service with --base-url";
+      throw new OptionsError("options", problem);
+    }
+    const startedAt = performance.now();
+    const line = progressLine(io.notes, (done: number) => describeSteps(done, outcomes.length, startedAt, "judgement"));
+    const kept = flags.output === undefined ? {} : { repliesPath: `${resolve(io.directory, flags.output)}.judgements` };
+    return judgeAnswers(judge, {
+      ...kept,
+      answers: outcomes.map(({ answer }) => ({ answer })),
+      signal: io.signal,
+      onProgress: ({ judged }) => line.update(judged),
+    }).finally(() => line.clear());
+  });
+}
+
+function describeJudged(judged: JudgedBySentence): string {
+  const row = (name: string, { mean, interval: [low, high], agreement }: JudgedMeasure) =>
+    `  ${name.padEnd(28)}${mean.toFixed(3)} (${low.toFixed(3)}-${high.toFixed(3)})  agreement ${agreement.toFixed(3)}`;
+  return `${[
+    `Judged by a model, ${counted(judged.answers, "answer")}, each twice:`,
+    row("sentences that citations say", judged.faithfulness),
+    row("relevance", judged.relevance),
+    row("completeness", judged.completeness),
+    `  ${(100 * judged.uncited).toFixed(1)} % of the sentences cite nothing. ${counted(judged.tokens, "token")}${judged.cost === undefined ? "" : `, cost ${judged.cost.toFixed(4)}`}.${judged.failed > 0 ? ` ${counted(judged.failed, "judgement")} failed.` : ""}`,
+  ].join("\n")}\n`;
 }
 
 /**
@@ -69,7 +125,7 @@ export async function evalPassages(io: CommandIo, folder: string, flags: EvalFla
 async function checkPassages(folder: string, questions: readonly PassageQuestion[]): Promise<void> {
   for (const { id, passages } of questions) {
     for (const { uri, quote } of passages.flat()) {
-      const file = join(folder, uri);
+      const file = uri.startsWith("file:") ? fileURLToPath(uri) : join(folder, uri);
       const text = await readFile(file, "utf8").catch((cause: unknown) => {
         throw new LoadError("missing", file, `Question ${id} expects a passage of ${uri}, which is not in ${folder}`, {
           cause,

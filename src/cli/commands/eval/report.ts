@@ -6,7 +6,15 @@ import { metricNames, type Scores } from "../../../evaluate/evaluate.js";
 import { count, counted } from "../../output/figures.js";
 import { intervalChart, latencyChart } from "../../report/charts.js";
 import { reportPage, type Cell, type ReportSection, type Table } from "../../report/page.js";
-import { answerHeadings, headings, planName, type BaselineRun, type EvalRun } from "./runs.js";
+import {
+  answerHeadings,
+  comparisonRule,
+  headings,
+  planName,
+  verdictOf,
+  type BaselineRun,
+  type EvalRun,
+} from "./runs.js";
 
 export interface EvalReportInput {
   readonly collection: Pick<Collection, "name" | "queries" | "withoutRelevant">;
@@ -138,7 +146,7 @@ function changes(run: EvalRun, reference: Reference, texts: ReadonlyMap<string, 
   const most = shown.length > 0 ? " Those that changed most are below the measures." : "";
   return {
     heading: `${planName(run)} against ${reference.name}`,
-    text: `Of ${comparison.queries} queries, nDCG@10 rose for ${better.length} and fell for ${worse.length}.${most}`,
+    text: `Of ${comparison.queries} queries, nDCG@10 rose for ${better.length} and fell for ${worse.length}. ${comparisonRule(comparison)}.${most}`,
     tables: [
       verdicts(comparison),
       ...(shown.length > 0
@@ -160,18 +168,22 @@ function changes(run: EvalRun, reference: Reference, texts: ReadonlyMap<string, 
 
 function verdicts({ metrics, threshold }: Comparison): Table {
   const rows = metricNames.map((metric) => {
-    const { baseline, difference, interval, p, verdict } = metrics[metric];
-    const said = verdict === "same" ? "no clear change" : html`<span class="${verdict}">${verdict}</span>`;
+    const { baseline, difference, interval, p, correctedP, verdict } = metrics[metric];
+    const said = verdictOf(metrics[metric]);
     return [
       headings[metric],
       baseline.toFixed(3),
       signed(difference),
       interval.map(signed).join(" to "),
       p.toFixed(4),
-      said,
+      correctedP.toFixed(4),
+      verdict === "same" ? said : html`<span class="${verdict}">${said}</span>`,
     ];
   });
-  return { head: ["Measure", "before", "change", "95 % interval", `p (below ${threshold}?)`, ""], rows };
+  return {
+    head: ["Measure", "before", "change", "95 % interval", "p", `corrected (below ${threshold}?)`, ""],
+    rows,
+  };
 }
 
 function signed(value: number): string {

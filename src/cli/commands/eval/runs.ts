@@ -1,11 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { asError, LoadError, OptionsError } from "../../../core/errors.js";
-import type { Comparison } from "../../../evaluate/compare.js";
+import type { Comparison, MetricChange } from "../../../evaluate/compare.js";
 import type { AnswerMetric } from "../../../evaluate/evaluate-answers.js";
 import { metricNames, type Evaluation, type MetricName } from "../../../evaluate/evaluate.js";
 import { byName } from "../../../evaluate/statistics.js";
 import { type Fusion, fusionOptions, type SearchMode } from "../../../stages/retrieval/search.js";
+import { count, counted } from "../../output/figures.js";
 import { writeText } from "../../output/write-text.js";
 import type { EvalFlags } from "./collection.js";
 
@@ -162,20 +163,34 @@ export function describeRuns(runs: readonly EvalRun[]): string {
 
 function describeComparison({ comparison, ...run }: EvalRun): string[] {
   if (!comparison) return [];
-  const head = [`${planName(run)} against the baseline`, "before", "change", "95 % interval", "p", ""];
+  const head = [`${planName(run)} against the baseline`, "before", "change", "95 % interval", "p", "corrected", ""];
   const rows = metricNames.map((metric) => {
-    const { baseline, difference, interval, p, verdict } = comparison.metrics[metric];
+    const { baseline, difference, interval, p, correctedP } = comparison.metrics[metric];
     return [
       headings[metric],
       baseline.toFixed(3),
       signed(difference),
       interval.map(signed).join(" to "),
       p.toFixed(4),
-      verdict === "same" ? "no clear change" : verdict,
+      correctedP.toFixed(4),
+      verdictOf(comparison.metrics[metric]),
     ];
   });
-  const rule = `${comparison.queries} queries asked by both; better or worse where p is below ${comparison.threshold}`;
-  return [...table([head, ...rows]), rule, ""];
+  return [...table([head, ...rows]), comparisonRule(comparison), ""];
+}
+
+/** The verdict in words; without a clear one, how many queries would tell. */
+export function verdictOf({ verdict, queriesNeeded }: MetricChange): string {
+  if (verdict !== "same") return verdict;
+  return queriesNeeded === undefined ? "no change" : `no clear change; ${count(queriesNeeded)} queries would tell`;
+}
+
+/** The sentence that says when a change is called one. */
+export function comparisonRule({ queries, threshold }: Pick<Comparison, "queries" | "threshold">): string {
+  return (
+    `${counted(queries, "query", "queries")} asked by both. Better or worse where p, corrected for ${metricNames.length} ` +
+    `measures (Holm), is below ${threshold}; queries "would tell" a change of this size in four of five cases`
+  );
 }
 
 function signed(value: number): string {

@@ -1,0 +1,306 @@
+import { createHash } from "node:crypto";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import { abortSignal } from "../core/call-options.js";
+import { OptionsError } from "../core/errors.js";
+import { listOption, observerOption, optionsOf, resolve } from "../core/options.js";
+import { seededRandom } from "../core/random.js";
+import type { PassageQuestion } from "../evaluate/evaluate-passages.js";
+import type { MetricChange } from "../evaluate/compare.js";
+import { chunkSettingsOf } from "../knowledge-base/open.js";
+import type { KnowledgeBase } from "../knowledge-base/options.js";
+import { retrievalSettings } from "../knowledge-base/question-options.js";
+import type { RetrievalSettings } from "../knowledge-base/question-options.js";
+import type { SearchMode } from "../stages/retrieval/search.js";
+import { candidateSettings, type CandidateRanges, nameOf, type TunedSettings } from "./candidate-settings.js";
+import { BudgetReached } from "./chat-budget.js";
+import { MeasuredGains } from "./measured-gains.js";
+import { passageGain } from "./passage-gain.js";
+import { ReusedEmbeddings } from "./reused-embeddings.js";
+import { successiveHalving, type TuningRound } from "./successive-halving.js";
+import { TrialStores } from "./trial-stores.js";
+
+export interface TuneOptions {
+  /** Questions with their passages, as `makeQuestions` makes them; those without a passage are left out. At least 20. */
+  readonly questions: readonly PassageQuestion[];
+  /** How passages are found now. Default: as `ask` has it. */
+  readonly present?: RetrievalSettings;
+  /** Sizes of chunks to try, in tokens, 16 or more. Default: 192, 384 and 768, as far as the embedder takes them. */
+  readonly chunkSizes?: readonly number[];
+  /** Overlaps of chunks to try, in tokens. Default: that of the store. */
+  readonly overlaps?: readonly number[];
+  /** Modes to try. Default: all three. */
+  readonly modes?: readonly SearchMode[];
+  /** Numbers of candidates for the reranker to try. Default: 20, 40, 100. */
+  readonly candidates?: readonly number[];
+  /** Numbers of passages to try. Default: 6, or the present one. */
+  readonly passages?: readonly number[];
+  /** Whether to try without the reranker too. Default: true. */
+  readonly withoutRerank?: boolean;
+  /** Settings of the first round, 2 to 1,000. Default: 24. */
+  readonly maxSettings?: number;
+  /** Share of the questions that choose nothing and tell whether the choice is better, 0.2 to 0.8. Default: 0.5. */
+  readonly heldBackShare?: number;
+  /** Seed of what is drawn: the same seed tries the same. Default: 1. */
+  readonly seed?: number;
+  /** Maximum tokens of the embedding model, those of a run that this one continues included. Default: no limit. */
+  readonly maxTokens?: number;
+  /** Price of a million of them, in your currency. Default: unknown. */
+  readonly price?: number;
+  /** Maximum cost of them, which needs `price`. Default: no limit. */
+  readonly maxCost?: number;
+  /** Maximum time, in minutes. Default: no limit. */
+  readonly maxMinutes?: number;
+  /**
+   * Folder that keeps what was embedded and measured until the run is complete, so that one that was killed continues; it is
+   * deleted then. Default: a temporary folder.
+   */
+  readonly workPath?: string;
+  /** Called after each measurement of settings. */
+  readonly onProgress?: (progress: TuneProgress) => void;
+  /** Stops before the next question, and makes the call throw the signal's `reason`. */
+  readonly signal?: AbortSignal;
+}
+
+export interface TuneProgress {
+  /** Settings that are measured. */
+  readonly settings: TunedSettings;
+  /** Questions searched for so far, over all settings. */
+  readonly searches: number;
+  /** Tokens of the embedding model so far. */
+  readonly tokens: number;
+}
+
+const counts = listOption(z.array(z.int().min(1).max(1000)).min(1));
+
+const tuneOptions = optionsOf<TuneOptions>()({
+  questions: listOption(
+    z.array(z.custom<PassageQuestion>((value) => Array.isArray((value as PassageQuestion).passages))),
+  ),
+  present: retrievalSettings.default({}),
+  chunkSizes: listOption(z.array(z.int().min(16)).min(1)).optional(),
+  overlaps: listOption(z.array(z.int().min(0)).min(1)).optional(),
+  modes: listOption(z.array(z.enum(["hybrid", "dense", "lexical"])).min(1)).default(["hybrid", "dense", "lexical"]),
+  candidates: counts.default([20, 40, 100]),
+  passages: counts.optional(),
+  withoutRerank: z.boolean().default(true),
+  maxSettings: z.int().min(2).max(1000).default(24),
+  heldBackShare: z.number().min(0.2).max(0.8).default(0.5),
+  seed: z.number().default(1),
+  maxTokens: z.int().min(1).optional(),
+  price: z.number().positive().optional(),
+  maxCost: z.number().positive().optional(),
+  maxMinutes: z.number().positive().optional(),
+  workPath: z.string().min(1).optional(),
+  onProgress: observerOption<NonNullable<TuneOptions["onProgress"]>>("onProgress").optional(),
+  signal: abortSignal.optional(),
+});
+
+/** Settings with their mean gain over the questions that they were last measured on. */
+export interface TriedSettings {
+  /** How documents were cut and passages found. */
+  readonly settings: TunedSettings;
+  /** Questions of the last round that they were in. */
+  readonly questions: number;
+  /** Mean over these: 0 to 1, how early the passages that answer are met. */
+  readonly gain: number;
+}
+
+export interface Tuning {
+  /** Settings in use when it began. */
+  readonly present: TunedSettings;
+  /** The best settings found; those in use, where nothing was found better. */
+  readonly best: TunedSettings;
+  /** Whether `best` is better than `present` on the questions held back, by more than chance (p below 0.05). */
+  readonly clearlyBetter: boolean;
+  /** Both on the questions held back; `undefined` where the best are those in use, or the budget ended before. */
+  readonly change: MetricChange | undefined;
+  /** Means of both on the questions held back. */
+  readonly heldBack:
+    | {
+        /** Mean gain of the best settings. */
+        readonly winner: number;
+        /** Mean gain of those in use. */
+        readonly present: number;
+      }
+    | undefined;
+  /** Questions that chose, and that were held back. */
+  readonly questions: {
+    /** Number of questions that chose. */
+    readonly choosing: number;
+    /** Number of questions held back. */
+    readonly heldBack: number;
+  };
+  /** All settings that were tried, those that came furthest first. */
+  readonly tried: readonly TriedSettings[];
+  /** Tokens of the embedding model, those of a run that this one continued included. */
+  readonly tokens: number;
+  /** Their cost; `undefined` without a price. */
+  readonly cost: number | undefined;
+  /** Why it ended before its time; `undefined` where it did not. */
+  readonly stopped: string | undefined;
+}
+
+const minQuestions = 20;
+const defaultChunkTokens = 384;
+const defaultChunkSizes = [192, 384, 768];
+const defaultPassages = 6;
+
+/**
+ * Tries settings of search on questions whose passages are known: all of them on few questions, the better half on twice as many, and
+ * so on. Questions held back say whether what won is better than what is in use. Nothing is changed: `citewell tune` writes
+ * the settings, and `openKnowledgeBase` takes them as `chunk` and `retrieval`.
+ *
+ * @throws OptionsError for fewer than 20 questions with passages, and for a knowledge base that is a part of another.
+ * @example
+ * ```ts
+ * import { openKnowledgeBase } from "citewell";
+ * import { makeQuestions, tune } from "citewell/evaluate";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * const { questions } = await makeQuestions(kb, { count: 200 });
+ * const { best, clearlyBetter } = await tune(kb, { questions, maxMinutes: 10 });
+ * if (clearlyBetter) console.log(best);
+ * await kb.close();
+ * ```
+ */
+export async function tune(kb: KnowledgeBase, options: TuneOptions): Promise<Tuning> {
+  const settings = resolve("tune", tuneOptions, options);
+  const { signal, seed, price, workPath, onProgress } = settings;
+  const questions = settings.questions.filter(({ passages }) => passages.length > 0);
+  if (questions.length < minQuestions) {
+    const problem = `${questions.length} questions have a passage, and at least ${minQuestions} are needed to tell settings apart`;
+    throw new OptionsError("options", problem, { call: "tune", option: "questions" });
+  }
+  const startedAt = performance.now();
+  const folder = workPath ?? (await mkdtemp(join(tmpdir(), "citewell-tune-")));
+  await mkdir(folder, { recursive: true });
+  const random = seededRandom(seed);
+  const present = presentSettings(kb, settings.present);
+  const tried = candidateSettings(present, rangesOf(kb, settings, present), settings.maxSettings, random);
+  const embeddings = await ReusedEmbeddings.open(kb.store, join(folder, "embedded.jsonl"), maxTokensOf(settings));
+  const stores = new TrialStores({ kb, present: present.chunk, folder: join(folder, "stores"), embeddings, signal });
+  const journal = await MeasuredGains.open(join(folder, "measured.jsonl"), await contentName(kb, questions));
+  let searches = 0;
+  let isComplete = workPath === undefined;
+
+  const measure = async (index: number, asked: readonly number[]): Promise<readonly number[]> => {
+    const one = tried[index]!;
+    const name = nameOf(one);
+    const gains: number[] = [];
+    for (const number of asked) {
+      const question = questions[number]!;
+      let gain = journal.gain(name, question.id);
+      if (gain === undefined) {
+        signal?.throwIfAborted();
+        if (performance.now() - startedAt > (settings.maxMinutes ?? Infinity) * 60_000) {
+          throw new BudgetReached(`maxMinutes is ${settings.maxMinutes}, and so many are over`);
+        }
+        const trial = await stores.of(one.chunk);
+        gain = passageGain(question, await hitsOf(trial, question.text, one.retrieval, signal));
+        searches++;
+        await journal.keep(name, question.id, gain);
+      }
+      gains.push(gain);
+    }
+    onProgress?.({ settings: one, searches, tokens: embeddings.tokens });
+    return gains;
+  };
+
+  try {
+    const order = shuffled(questions.length, random);
+    const heldBack = order.slice(0, Math.round(settings.heldBackShare * questions.length));
+    const choosing = order.slice(heldBack.length);
+    const choice = await successiveHalving(tried.length, choosing, heldBack, measure);
+    isComplete ||= choice.stopped === undefined;
+    const isKnown = choice.change !== undefined || choice.winner === 0;
+    return {
+      present,
+      best: isKnown ? tried[choice.winner]! : present,
+      clearlyBetter: choice.change?.verdict === "better",
+      change: choice.change,
+      heldBack: choice.heldBack,
+      questions: { choosing: choosing.length, heldBack: heldBack.length },
+      tried: lastMeans(choice.rounds, tried),
+      tokens: embeddings.tokens,
+      cost: price === undefined ? undefined : (embeddings.tokens * price) / 1e6,
+      stopped: choice.stopped,
+    };
+  } finally {
+    await stores.close(isComplete);
+    if (isComplete) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function hitsOf(kb: KnowledgeBase, text: string, how: RetrievalSettings, signal: AbortSignal | undefined) {
+  const { mode = "hybrid", fusion, count: candidates = 40, topN = 6, rerank } = how;
+  const size = rerank ? { count: Math.max(candidates, topN), topN } : { count: Math.min(topN, candidates) };
+  const more = { ...(fusion && { fusion }), ...(signal && { signal }) };
+  const { hits } = await kb.search(text, { mode, ...size, ...more, syntax: false });
+  return hits;
+}
+
+function presentSettings(kb: KnowledgeBase, given: RetrievalSettings): TunedSettings {
+  const chunk = chunkSettingsOf(kb);
+  const maxTokens = chunk.maxTokens ?? Math.min(defaultChunkTokens, kb.embedder.maxInputTokens);
+  const overlap = chunk.overlapTokens === undefined ? {} : { overlapTokens: chunk.overlapTokens };
+  const rerank = given.rerank !== false && kb.reranker !== undefined;
+  const usual = { mode: "hybrid", topN: 6, ...given } as const;
+  // Without the reranker, no more are found than are kept.
+  return {
+    chunk: { maxTokens, ...overlap },
+    retrieval: rerank ? { count: 40, ...usual, rerank } : { ...usual, rerank },
+  };
+}
+
+function rangesOf(
+  kb: KnowledgeBase,
+  { chunkSizes, overlaps, modes, candidates, passages, withoutRerank }: z.output<typeof tuneOptions>,
+  { chunk, retrieval }: TunedSettings,
+): CandidateRanges {
+  const { maxInputTokens } = kb.embedder;
+  const sizes = chunkSizes ?? defaultChunkSizes.filter((size) => size <= maxInputTokens);
+  return {
+    chunkSizes: sizes,
+    overlaps: overlaps ?? [chunk.overlapTokens],
+    modes,
+    candidates: kb.reranker ? candidates : [],
+    passages: passages ?? [...new Set([retrieval.topN!, defaultPassages])],
+    withoutRerank,
+  };
+}
+
+/** The stricter of both limits. */
+function maxTokensOf({ maxTokens = Infinity, maxCost, price }: z.output<typeof tuneOptions>): number {
+  if (maxCost === undefined) return maxTokens;
+  if (price === undefined) {
+    throw new OptionsError("options", "maxCost needs the price of a million tokens: set price as well", {
+      call: "tune",
+      option: "maxCost",
+    });
+  }
+  return Math.min(maxTokens, Math.floor((maxCost / price) * 1e6));
+}
+
+/** Names the documents as they are stored, the vectors and the questions. */
+async function contentName(kb: KnowledgeBase, questions: readonly PassageQuestion[]): Promise<string> {
+  const hash = createHash("sha256").update(kb.embedder.space);
+  for (const { uri, fingerprint } of await kb.store.documents()) hash.update(`\n${uri} ${fingerprint}`);
+  hash.update(JSON.stringify(questions));
+  return hash.digest("hex");
+}
+
+function lastMeans(rounds: readonly TuningRound[], tried: readonly TunedSettings[]): readonly TriedSettings[] {
+  const last = new Map<number, TriedSettings>();
+  for (const { questions, means } of rounds) {
+    for (const { settings, mean } of means) last.set(settings, { settings: tried[settings]!, questions, gain: mean });
+  }
+  return [...last.values()].toSorted((a, b) => b.questions - a.questions || b.gain - a.gain);
+}
+
+function shuffled(count: number, random: () => number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => ({ index, draw: random() }))
+    .toSorted((a, b) => a.draw - b.draw)
+    .map(({ index }) => index);
+}

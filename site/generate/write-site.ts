@@ -1,9 +1,7 @@
-import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vitepress";
-import { referenceOf } from "../../test/api/reference.js";
-import { withDeclarations } from "../../test/support/public-declarations.js";
 import { commandPages } from "./command-pages.js";
 import { contents } from "./contents.js";
 import { formatPage } from "./format-page.js";
@@ -34,18 +32,17 @@ function write(name: string, text: string): void {
   writeFileSync(path, text);
 }
 
+/** The reference that `npm run docs:reference` has made of the doc comments. */
 function apiPages(): readonly Page[] {
-  const { pages: reference } = withDeclarations(referenceOf);
-  return [...reference].map(([name, text]) => ({
-    path: `reference/api/${name === "README.md" ? "index" : name.replace(/\.md$/, "")}`,
-    text:
-      name === "README.md"
-        ? text.replace(
-            "# API reference",
-            "# API reference\n\nEvery function and type, by entry point, with the unit, range and default of its options.",
-          )
-        : text,
-  }));
+  const folder = join(root, "build/docs");
+  const about = "Every function and type, by entry point, with the unit, range and default of its options.";
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => {
+      const text = readFileSync(join(folder, name), "utf8");
+      if (name !== "README.md") return { path: `reference/api/${name.replace(/\.md$/, "")}`, text };
+      return { path: "reference/api/index", text: text.replace("# API reference", `# API reference\n\n${about}`) };
+    });
 }
 
 /** VitePress reads Markdown as a template of Vue: `<T>` and `{{ }}` in prose would be elements and expressions. */

@@ -16,7 +16,7 @@ export function summaryOf({ text }: Page): string {
   const paragraph = text
     .split(/\n\s*\n/)
     .map((part) => part.trim())
-    .find((part) => /^[A-Z`[]/.test(part));
+    .find((part) => /^[A-Za-z`[]/.test(part));
   const [sentence = ""] = /^.*?[.:](?=\s|$)/s.exec(paragraph ?? "") ?? [];
   return sentence.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, "$1").replaceAll(/\s+/g, " ");
 }

@@ -37,7 +37,10 @@ async function servePage(request: IncomingMessage, response: ServerResponse): Pr
 }
 
 const server = createServer((request, response) => {
-  if (/^\/ask(?:[/?]|$)/.test(request.url ?? "")) return void ask.node(request, response);
+  if (/^\/ask(?:[/?]|$)/.test(request.url ?? "")) {
+    void ask.node(request, response);
+    return;
+  }
   servePage(request, response).catch((error: unknown) => {
     response.statusCode = 500;
     response.end(String(error));
@@ -46,7 +49,7 @@ const server = createServer((request, response) => {
 server.listen(Number(process.argv[2] ?? 4173), "127.0.0.1", () => {
   const address = server.address();
   const port = typeof address === "object" ? address?.port : undefined;
-  console.log(`Pages: http://localhost:${port}/  Ask them: http://localhost:${port}/ask/`);
+  process.stdout.write(`Pages: http://localhost:${port}/  Ask them: http://localhost:${port}/ask/\n`);
 });
 process.once("SIGINT", () => {
   server.close();

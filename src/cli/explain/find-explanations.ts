@@ -19,9 +19,9 @@ export const allExplanations: readonly FoundExplanation[] = Object.entries(expla
 
 /** Explanations of a code, one for each class that carries it. Throws an `OptionsError` that names the nearest code. */
 export function findExplanations(code: string): readonly FoundExplanation[] {
-  const found = allExplanations.filter((each) => each.code === code);
+  const found = allExplanations.filter((explanation) => explanation.code === code);
   if (found.length > 0) return found;
-  const codes = [...new Set(allExplanations.map((each) => each.code))];
+  const codes = [...new Set(allExplanations.map((explanation) => explanation.code))];
   const nearest = nearestName(code, codes);
   const hint = nearest === undefined ? `The codes are ${codes.join(", ")}` : `Did you mean ${nearest}?`;
   throw new OptionsError("options", `No error has the code ${JSON.stringify(code)}. ${hint}`);

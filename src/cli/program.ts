@@ -379,7 +379,7 @@ OpenAI, Cohere and Jina are served below /v1 and /v2; what has no effect there i
     .examples(`
   $ citewell explain rate-limited
   $ citewell explain`)
-    .runs(async () => (await import("./commands/explain.js")).explainCommand);
+    .runs(async () => (await import("./explain/explain-command.js")).explainCommand);
 
   program
     .command("completion")

@@ -32,7 +32,7 @@ test("every code that an error's constructor takes is explained", async () => {
     readFileSync(join(root, path), "utf8"),
   );
   const unions = sources.flatMap((text) =>
-    [...text.matchAll(/type \w+ErrorCode =([^;]+);/g)].map(([, union]) => union!),
+    [...text.matchAll(/type \w+ErrorCode =([^]*?");/g)].map(([, union]) => union!),
   );
   const constants = sources.flatMap((text) => [...text.matchAll(/super\(\s*"([\w-]+)"/g)].map(([, code]) => code!));
   const codes = [

@@ -1,5 +1,5 @@
 import type { CommandIo } from "../command-context.js";
-import { allExplanations, findExplanations } from "../explain/find-explanations.js";
+import { allExplanations, findExplanations } from "./find-explanations.js";
 import { exitCodes } from "../output/failure.js";
 
 /** Prints why errors with a code are thrown and how to go on; without a code, the list of codes. Needs no network. */

@@ -283,6 +283,7 @@ test("the top of the project holds these files and folders alone", async ({ skip
     "package-lock.json",
     "package.json",
     "rolldown.config.ts",
+    "site",
     "src",
     "test",
     "tsconfig.json",

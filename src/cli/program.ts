@@ -375,6 +375,16 @@ OpenAI, Cohere and Jina are served below /v1 and /v2; what has no effect there i
     .runs(async () => (await import("./commands/local.js")).localCommand);
 
   program
+    .command("explain")
+    .description("say why an error with this code is thrown and how to go on, offline; without a code, list them")
+    .argument("[code]", "the code of an error, such as space or rate-limited")
+    .option("--json", "print one JSON array")
+    .examples(`
+  $ citewell explain rate-limited
+  $ citewell explain`)
+    .runs(async () => (await import("./explain/explain-command.js")).explainCommand);
+
+  program
     .command("completion")
     .description("print a script that completes commands, options and paths in your shell")
     .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish"]))

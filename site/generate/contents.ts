@@ -1,0 +1,84 @@
+/** A part of the site, in the order in which a reader needs them, with the addresses of its pages. */
+export interface Part {
+  readonly title: string;
+  readonly pages: readonly string[];
+}
+
+/** The order of the site. A page that no part names stands in the reference of the API or among the programs. */
+export const contents: readonly Part[] = [
+  {
+    title: "Start",
+    pages: ["start/what-it-is", "start/five-minutes", "start/own-model", "guides/services", "start/own-documents"],
+  },
+  {
+    title: "Documents",
+    pages: [
+      "documents/formats",
+      "documents/chunks",
+      "documents/crawling",
+      "documents/s3-and-git",
+      "documents/ocr",
+      "guides/own-parts",
+    ],
+  },
+  {
+    title: "Answers one can trust",
+    pages: [
+      "answers/ranking",
+      "answers/filters",
+      "answers/rewriting",
+      "answers/prompts",
+      "answers/citations",
+      "guides/evaluation",
+    ],
+  },
+  {
+    title: "A chatbot for others",
+    pages: [
+      "guides/chatbot",
+      "server/http-api",
+      "guides/mounting",
+      "guides/next-route",
+      "guides/react-page",
+      "guides/ai-sdk",
+      "guides/langchain",
+      "guides/mcp",
+      "guides/sign-in",
+      "guides/tenants",
+      "guides/video",
+    ],
+  },
+  {
+    title: "In production",
+    pages: [
+      "production/costs",
+      "guides/budget",
+      "production/choosing-a-model",
+      "guides/deploying",
+      "guides/operating",
+      "guides/telemetry",
+      "guides/security",
+      "guides/upgrading",
+      "production/troubleshooting",
+    ],
+  },
+  { title: "When one machine is not enough", pages: ["guides/postgres", "guides/postgres/cluster"] },
+  {
+    title: "Reference",
+    pages: [
+      "reference/command-line",
+      "reference/settings",
+      "reference/errors",
+      "reference/api/index",
+      "reference/contract",
+      "reference/benchmarks",
+      "reference/testing",
+      "reference/decisions",
+      "reference/contributing",
+      "reference/changes",
+      "guides/all",
+      "guides/coming-from",
+      "reference/readme",
+    ],
+  },
+];

@@ -55,6 +55,9 @@ export type {
   StoreSettings,
   StoreWrite,
   StoredDocumentInfo,
+  PictureDescription,
+  PictureReader,
+  PictureToRead,
   TextRecognizer,
   TokenCounter,
   TokenMeasure,
@@ -138,6 +141,7 @@ export type { DocumentSource } from "./load/sources/source.js";
 export { readUrl } from "./load/web/read-url.js";
 export type { ReadUrlOptions } from "./load/web/read-url.js";
 export { chatModel } from "./models/chat-model.js";
+export { pictureReader } from "./models/picture-reader.js";
 export type { ChatModelOptions } from "./models/chat-model.js";
 export { embedder } from "./models/embedder.js";
 export type { EmbedderOptions } from "./models/embedder.js";

@@ -8,7 +8,7 @@ export interface PictureOptions {
   readonly reader: PictureReader;
   /**
    * Folder that keeps each description with its picture, by hash: no picture is sent twice, whatever documents and runs it is
-   * met in. For a server to show cited pictures, the folder `pictures` in that of the store. Default: nothing is kept.
+   * met in. Default: nothing is kept.
    */
   readonly folder?: string;
   /** Maximum number of pictures that are sent in one run, 1 or more; documents with further ones are read again next time. Default: 1,000. */

@@ -10,7 +10,7 @@ const place = {
   seconds: z.number().optional().describe("Time in a recording, in seconds from its start"),
   picture: z
     .object({
-      sha256: z.string().describe("Name of the picture: /api/pictures/{sha256} has it"),
+      sha256: z.string().describe("SHA-256 of the picture's file"),
       mediaType: z.string(),
       describedBy: z.string().describe("Id of the model whose words they are"),
     })

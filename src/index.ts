@@ -179,7 +179,15 @@ export type { Fusion, SearchOptions } from "./stages/retrieval/search.js";
 export { widen } from "./stages/retrieval/widen.js";
 export type { WidenOptions } from "./stages/retrieval/widen.js";
 export type { ConversationInfo, ConversationPage } from "./store/conversations/conversation-list.js";
-export type { StoredAnswer, StoredCall, StoredExchange, StoredWait } from "./store/conversations/stored-exchange.js";
+export type { FeedbackSelection, RatedAnswer } from "./store/conversations/feedback.js";
+export type {
+  AnswerFeedback,
+  StoredAnswer,
+  StoredCall,
+  StoredExchange,
+  StoredFeedback,
+  StoredWait,
+} from "./store/conversations/stored-exchange.js";
 export { migrateBack } from "./store/migrate-back.js";
 export { openStore } from "./store/open-store.js";
 export type { StoreOptions } from "./store/store-options.js";

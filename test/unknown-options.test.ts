@@ -106,6 +106,7 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   "KnowledgeBase.verify": (options, { kb }) => kb.verify(options),
   "KnowledgeBase.conversation": (options: object, { kb }) => kb.conversation({ id: "a", ...options }),
   "KnowledgeBase.conversations": (options, { kb }) => kb.conversations(options),
+  "KnowledgeBase.feedback": (options, { kb }) => kb.feedback(options),
   "KnowledgeBase.close": (options, { kb }) => kb.close(options),
   "ScopedKnowledgeBase.search": (options, { kb }) => kb.scoped({ uri: "a" }).search(question, options),
   "ScopedKnowledgeBase.ask FilteredQuestion": (asked: object, { kb }) =>
@@ -118,6 +119,8 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   "ScopedKnowledgeBase.scoped": (options, { kb }) => kb.scoped({ uri: "a" }).scoped(options),
   "ScopedKnowledgeBase.conversation": (options: object, { kb }) =>
     kb.scoped({ uri: "a" }).conversation({ id: "a", ...options }),
+  "ScopedKnowledgeBase.feedback": (options, { kb }) => kb.scoped({ uri: "a" }).feedback(options),
+  "Conversation.rate": (options: object, { kb }) => kb.conversation({ id: "a" }).rate(1, { rating: "up", ...options }),
   "ScopedKnowledgeBase.conversations": (options, { kb }) => kb.scoped({ uri: "a" }).conversations(options),
   "Conversation.ask": (options, { kb }) => collect(kb.conversation({ id: "a" }).ask(question, options)),
   "Conversation.regenerate": async (options, { kb }) => {

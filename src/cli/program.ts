@@ -10,7 +10,7 @@ import { addKeyCommands } from "./keys/keys-program.js";
 import { addModelCommands } from "./models/models-program.js";
 import { addServeCommand } from "./serve-program.js";
 import { addTransferCommands } from "./transfer/transfer-program.js";
-import { addVideoCommands } from "./video-program.js";
+import { addVideoCommands } from "./video/video-program.js";
 import { addWorkerCommands } from "./workers/workers-program.js";
 
 /** Runs one command line, the words after `citewell`, and returns its exit code. Never throws. */
@@ -209,6 +209,16 @@ Files deleted from a folder that still exists are removed by citewell index on i
     .runs(async () => (await import("./commands/chat.js")).chatCommand);
 
   addServeCommand(program);
+
+  program
+    .command("feedback")
+    .description("list the answers that people rated on the page, with their notes, latest first")
+    .addOption(new Option("--rating <rating>", "only good answers, or only bad ones").choices(["up", "down"]))
+    .takesStore()
+    .examples(`
+  $ citewell feedback --rating down
+  $ citewell feedback --json | jq -r '.[] | select(.rating == "down") | .question'`)
+    .runs(async () => (await import("./commands/feedback.js")).feedbackCommand);
 
   program
     .command("read")

@@ -21,6 +21,7 @@ import { rerank, type RerankOptions } from "../stages/retrieval/rerank.js";
 import { type Fusion, search, type SearchMode, type SearchOptions } from "../stages/retrieval/search.js";
 import { widen } from "../stages/retrieval/widen.js";
 import type { ConversationPage } from "../store/conversations/conversation-list.js";
+import type { FeedbackSelection } from "../store/conversations/feedback.js";
 import type { Conversations } from "../store/conversations/conversations.js";
 import { conversation } from "./conversation.js";
 import { refusePaths } from "./refuse-paths.js";
@@ -216,6 +217,10 @@ export function searchAndAsk(
       conversations()
         .of(scopeName(scope))
         .list(resolve("conversations", conversationPage, page)),
+    feedback: async (selection = {}) =>
+      conversations()
+        .of(scopeName(scope))
+        .feedback(resolve("feedback", feedbackSelection, selection)),
   };
 }
 
@@ -224,6 +229,11 @@ const conversationPage = optionsOf<ConversationPage>()({
   limit: z.exactOptional(z.int().min(1)),
   // A page that was empty has no last conversation, and must not lead to the first page again.
   after: narrowingOption(z.object({ id: z.string(), updatedAtMs: z.int() })),
+});
+
+const feedbackSelection = optionsOf<FeedbackSelection>()({
+  owner: narrowingOption(z.string()),
+  rating: narrowingOption(z.enum(["up", "down"])),
 });
 
 async function* inScope(events: AsyncIterable<AnswerEvent>, scope: string): AsyncGenerator<AnswerEvent> {

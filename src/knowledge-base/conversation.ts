@@ -5,7 +5,12 @@ import { optionsOf, resolve } from "../core/options.js";
 import type { AnswerEvent, Citation, Metadata, Question, Turn } from "../core/types.js";
 import type { ConversationInfo } from "../store/conversations/conversation-list.js";
 import type { ScopedConversations } from "../store/conversations/conversations.js";
-import type { AnswerToResume, StoredAnswer, StoredExchange } from "../store/conversations/stored-exchange.js";
+import type {
+  AnswerFeedback,
+  AnswerToResume,
+  StoredAnswer,
+  StoredExchange,
+} from "../store/conversations/stored-exchange.js";
 import { askOptions, type AskOptions, type ResumeOptions, resumeOptions } from "./question-options.js";
 
 /** Answers the questions of a conversation. */
@@ -62,6 +67,15 @@ export interface Conversation<Fields extends object = Metadata> {
   readonly resume: (approvals: Approvals, options?: ResumeOptions) => AsyncIterable<AnswerEvent>;
   /** Questions in order, each with its answer if it has one: text and citations as they were shown. */
   readonly exchanges: () => Promise<readonly StoredExchange[]>;
+  /**
+   * Rates the answer to the question at `position`, in place of an earlier rating; without a rating, takes that back. It is kept
+   * with the answer, and `KnowledgeBase.feedback` lists it. An answer that is made anew has none.
+   *
+   * @example
+   * await conversation.rate(1, { rating: "down", note: "The port is out of date" });
+   * @throws OptionsError when there is no answer at that position.
+   */
+  readonly rate: (position: number, feedback?: AnswerFeedback) => Promise<void>;
   /** The answered questions with their answers, oldest first, as a model is shown them. */
   readonly turns: () => Promise<readonly Turn[]>;
   /**
@@ -81,6 +95,11 @@ export interface Conversation<Fields extends object = Metadata> {
   /** Deletes the conversation. */
   readonly delete: () => Promise<void>;
 }
+
+const answerFeedback = optionsOf<AnswerFeedback>()({
+  rating: z.enum(["up", "down"]),
+  note: z.string().max(4000).exactOptional(),
+});
 
 const conversationOptions = optionsOf<ConversationOptions>()({
   id: z.string().regex(/\S/, "must not be blank"),
@@ -190,6 +209,12 @@ export function conversation(
       });
     },
     exchanges: () => kept.exchanges(which),
+    rate: async (position, feedback) => {
+      const rating = feedback && resolve("rate", answerFeedback, feedback);
+      if (await kept.rate(which, position, rating)) return;
+      const message = `conversation ${id} has no answer to a question ${position}: see exchanges()`;
+      throw new OptionsError("options", message, { call: "rate", option: "position" });
+    },
     turns: async () => turnsOf(await kept.exchanges(which)),
     rename: async (title) => {
       if (title.trim() === "") throw new OptionsError("options", "title is blank", { call: "rename", option: "title" });

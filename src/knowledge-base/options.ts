@@ -15,6 +15,7 @@ import type { IngestPlan } from "./plan.js";
 import type { Ask, Resume, SearchPassagesOptions } from "./question-options.js";
 import { distributedOptions, type PostgresStoreOptions } from "../store/postgres/options.js";
 import type { ConversationInfo, ConversationPage } from "../store/conversations/conversation-list.js";
+import type { FeedbackSelection, RatedAnswer } from "../store/conversations/feedback.js";
 import { isChunkTarget } from "../stages/indexing/chunk.js";
 import { type Fusion, fusionOptions } from "../stages/retrieval/search.js";
 import type { SpendingOptions } from "./ingest/spending.js";
@@ -226,6 +227,14 @@ export interface KnowledgeBase<Fields extends object = Metadata> {
    */
   readonly conversations: (page?: ConversationPage) => Promise<readonly ConversationInfo[]>;
   /**
+   * The answers of this scope's conversations that readers have rated, the latest rating first. It reads every stored answer
+   * once.
+   *
+   * @example
+   * for (const { question, feedback } of await kb.feedback({ rating: "down" })) console.log(question, feedback.note);
+   */
+  readonly feedback: (selection?: FeedbackSelection) => Promise<readonly RatedAnswer[]>;
+  /**
    * Threads that search, so that the thread which answers does not: for servers. See `ReaderOptions`.
    *
    * @throws OptionsError where the store is not one that `path` names.
@@ -279,4 +288,5 @@ export type ScopedKnowledgeBase<Fields extends object = Metadata> = Pick<
   | "scoped"
   | "conversation"
   | "conversations"
+  | "feedback"
 >;

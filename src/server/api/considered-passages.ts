@@ -1,5 +1,5 @@
 import type { Searchable } from "../../core/ports.js";
-import type { Trace, TraceStep } from "../../core/types.js";
+import type { ChunkHistory, Trace, TraceStep } from "../../core/types.js";
 import { wirePassage } from "./to-wire.js";
 import type { WireConsidered } from "./wire.js";
 
@@ -13,11 +13,42 @@ export async function consideredIn(trace: Trace, passages: Pick<Searchable, "hit
   const ids = byDistance(trace).slice(0, maxPassages);
   const hits = await passages.hits(ids.map((chunkId) => ({ chunkId, score: 0, placements: [] })));
   return hits.map((hit) => {
-    const { kept, steps, summary } = trace.why(hit.chunk.id);
-    const scores = steps.flatMap(({ retrievers = [] }) => retrievers.flatMap(({ score }) => score ?? []));
+    const history = trace.why(hit.chunk.id);
+    const { kept, steps, summary } = history;
+    const views = steps.flatMap(({ retrievers = [] }) => retrievers);
+    const scores = views.flatMap(({ score }) => score ?? []);
+    const ranks = views.flatMap(({ by, rank }) => (rank === undefined ? [] : [{ by: searchedBy(by), rank }]));
     const { text, ...passage } = wirePassage({ ...hit, score: scores[0] ?? 0 });
-    return { ...passage, text: text.slice(0, maxTextCharacters), kept, reason: summary };
+    return {
+      ...passage,
+      text: text.slice(0, maxTextCharacters),
+      ranks,
+      kept,
+      verdict: verdictOf(history),
+      reason: summary,
+    };
   });
+}
+
+function searchedBy(retriever: string): WireConsidered["ranks"][number]["by"] {
+  if (retriever.startsWith("lexical")) return "words";
+  return retriever.startsWith("dense") ? "meaning" : "other";
+}
+
+const losses: Readonly<Record<string, WireConsidered["verdict"]>> = {
+  rerank: "reranked-low",
+  diversify: "alike",
+  widen: "merged",
+  pack: "no-room",
+};
+
+/** The step that a passage ended at, as a code. */
+function verdictOf({ kept, steps }: ChunkHistory): WireConsidered["verdict"] {
+  if (kept) return "shown";
+  const last = steps.findLast(({ outcome }) => outcome !== "absent");
+  if (last?.outcome !== "dropped") return last ? "other" : "low";
+  if (!last.step.startsWith("search")) return losses[last.step] ?? "other";
+  return last.reason?.startsWith("same text") ? "same-text" : "low";
 }
 
 /** Ids of chunks, those first that the latest step kept, then those that it dropped, and so on to the first step. */

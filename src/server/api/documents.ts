@@ -4,6 +4,7 @@ import type { Document } from "../../core/types.js";
 import { placeInDocument } from "../../text/blocks/places.js";
 import { hasRole } from "../access.js";
 import { Refusal } from "../guard/refusal.js";
+import { foldersIn, kindsOf, selectDocuments } from "./document-list.js";
 import { pageFields } from "./request-fields.js";
 import { route } from "./route.js";
 import { WireDocument, WireExcerpt, WireStatistics, WireStatus } from "./wire.js";
@@ -56,7 +57,7 @@ export const documentRoutes = [
     method: "GET",
     path: "/api/documents",
     operation: "listDocuments",
-    summary: "The documents in order of their addresses, a page at a time",
+    summary: "The documents, a page at a time",
     request: z.strictObject({
       search: z
         .string()
@@ -64,22 +65,52 @@ export const documentRoutes = [
         .default("")
         .describe("Only those with this text in title or address")
         .meta({ examples: ["keys"] }),
+      folder: z
+        .string()
+        .max(4000)
+        .optional()
+        .describe("Only those in this folder, the beginning of their addresses with its slash")
+        .meta({ examples: ["file:///docs/"] }),
+      kind: z
+        .string()
+        .max(20)
+        .optional()
+        .describe("Only files with this ending; web: pages without one")
+        .meta({ examples: ["pdf"] }),
+      sort: z.enum(["address", "title", "passages"]).default("address").describe("passages: those with the most first"),
+      facets: z
+        .enum(["true", "false"])
+        .default("false")
+        .describe("Also list folders and kinds, which reads all documents"),
       ...pageFields(100),
     }),
-    reply: z.object({ documents: z.array(WireDocument), total: z.int() }),
-    async serve({ search, offset: from, limit }, { kb, documents, access }) {
-      const wanted = search.toLowerCase();
-      // Without a search the store counts and ends at the page by itself.
-      const isWhole = wanted === "" && access.filter === undefined;
+    reply: z.object({
+      documents: z.array(WireDocument),
+      total: z.int(),
+      folders: z
+        .array(z.object({ address: z.string(), name: z.string(), documents: z.int() }))
+        .optional()
+        .describe("Folders directly below `folder`, or below the deepest one that holds all documents"),
+      kinds: z.array(z.object({ kind: z.string(), documents: z.int() })).optional(),
+    }),
+    async serve({ search, folder, kind, sort, facets, offset: from, limit }, { kb, documents, access }) {
+      const isFaceted = facets === "true";
+      // Without a choice the store counts and ends at the page by itself.
+      const isChosen = search !== "" || folder !== undefined || kind !== undefined || sort !== "address";
+      const isWhole = !isChosen && !isFaceted && access.filter === undefined;
       const all = await documents.documents(isWhole ? { limit: from + limit } : {});
-      const found = all.filter(({ title = "", uri: address }) => `${title}\n${address}`.toLowerCase().includes(wanted));
+      const found = selectDocuments(all, { search, folder, kind, sort });
       const total = isWhole ? (await kb.store.counts()).documents : found.length;
       const shown = found.slice(from, from + limit).map(({ uri: address, title, source, chunks }) => ({
         uri: address,
         ...given({ title, source }),
         chunks,
       }));
-      return { json: { documents: shown, total } };
+      const shownFacets = isFaceted && {
+        folders: foldersIn(folder === undefined ? all : selectDocuments(all, { folder }), folder),
+        kinds: kindsOf(selectDocuments(all, { folder })),
+      };
+      return { json: { documents: shown, total, ...shownFacets } };
     },
   }),
   route({

@@ -1,5 +1,6 @@
 import { conversationRoutes } from "./conversations.js";
 import { documentRoutes } from "./documents.js";
+import { feedbackRoutes } from "./feedback.js";
 import { originalRoutes } from "./originals.js";
 import { questionRoutes } from "./questions.js";
 import type { Route } from "./route.js";
@@ -16,7 +17,7 @@ export const routeGroups = [
   {
     tag: "Conversations",
     description: "Answers that are kept, and go on without a reader",
-    operations: conversationRoutes,
+    operations: [...conversationRoutes, ...feedbackRoutes],
   },
   { tag: "Uploads", description: "Files that people add", operations: uploadRoutes },
 ] satisfies readonly { readonly operations: readonly Route[]; readonly [about: string]: unknown }[];

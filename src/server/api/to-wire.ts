@@ -11,11 +11,15 @@ import type {
   WireConversation,
   WireEvent,
   WireExchange,
+  WireFeedback,
   WireNearest,
   WirePassage,
+  WireRatedAnswer,
 } from "./wire.js";
 
 export type ConversationInfo = Awaited<ReturnType<KnowledgeBase["conversations"]>>[number];
+type RatedAnswer = Awaited<ReturnType<KnowledgeBase["feedback"]>>[number];
+type StoredFeedback = RatedAnswer["feedback"];
 type StoredExchange = Awaited<ReturnType<Conversation["exchanges"]>>[number];
 type StoredCall = NonNullable<StoredExchange["waiting"]>["calls"][number];
 
@@ -63,7 +67,14 @@ export function wireConversation(info: ConversationInfo): WireConversation {
   return { id, title, exchanges, waiting, createdAtMs, updatedAtMs };
 }
 
-export function wireExchange({ position, question, askedAtMs, answer, waiting }: StoredExchange): WireExchange {
+export function wireExchange({
+  position,
+  question,
+  askedAtMs,
+  answer,
+  feedback,
+  waiting,
+}: StoredExchange): WireExchange {
   return {
     position,
     question,
@@ -77,6 +88,7 @@ export function wireExchange({ position, question, askedAtMs, answer, waiting }:
         stopped: answer.stopped,
       },
     }),
+    ...(feedback && { feedback: wireFeedback(feedback) }),
     ...(waiting && {
       waiting: {
         text: waiting.text,
@@ -85,6 +97,22 @@ export function wireExchange({ position, question, askedAtMs, answer, waiting }:
       },
     }),
   };
+}
+
+export function wireRatedAnswer({ conversation, position, question, answer, feedback }: RatedAnswer): WireRatedAnswer {
+  const { text, citations } = answer;
+  return {
+    conversation,
+    position,
+    question,
+    text,
+    citations: citations.map(wireCitation),
+    feedback: wireFeedback(feedback),
+  };
+}
+
+function wireFeedback({ rating, note, givenAtMs }: StoredFeedback): WireFeedback {
+  return { rating, ...given({ note }), givenAtMs };
 }
 
 /** An event for readers; the end of an answer is written by `answerEvents`. */

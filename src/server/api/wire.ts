@@ -67,7 +67,13 @@ export const WireConsidered = z
     ...WirePassage.shape,
     text: z.string().describe("The beginning of the passage"),
     score: z.number().describe("Of the first retriever that found it, in its own scale"),
+    ranks: z
+      .array(z.object({ by: z.enum(["words", "meaning", "other"]), rank: z.int() }))
+      .describe("Its rank with each way of searching that found it, from 1"),
     kept: z.boolean().describe("Whether the model was shown it"),
+    verdict: z
+      .enum(["shown", "low", "same-text", "reranked-low", "alike", "merged", "no-room", "other"])
+      .describe("Why it was shown or not: `reason` as a code, for programs that speak other languages"),
     reason: z.string().describe("At which step it was kept or dropped, and why"),
   })
   .meta({ id: "Considered" });
@@ -165,6 +171,27 @@ export const WireConversation = z
   .meta({ id: "Conversation" });
 export type WireConversation = z.output<typeof WireConversation>;
 
+export const WireFeedback = z
+  .object({
+    rating: z.enum(["up", "down"]),
+    note: z.string().optional(),
+    givenAtMs: z.int(),
+  })
+  .meta({ id: "Feedback" });
+export type WireFeedback = z.output<typeof WireFeedback>;
+
+export const WireRatedAnswer = z
+  .object({
+    conversation: z.string(),
+    position: z.int().describe("Of the question in its conversation, from 1"),
+    question: z.string(),
+    text: z.string().describe("The answer"),
+    citations: z.array(WireCitation),
+    feedback: WireFeedback,
+  })
+  .meta({ id: "RatedAnswer" });
+export type WireRatedAnswer = z.output<typeof WireRatedAnswer>;
+
 export const WireExchange = z
   .object({
     position: z.int(),
@@ -180,6 +207,7 @@ export const WireExchange = z
       })
       .optional()
       .describe("Absent when it failed, waits, or is still being made"),
+    feedback: WireFeedback.optional().describe("The reader's rating of the answer"),
     waiting: z.object({ text: z.string(), citations: z.array(WireCitation), calls: z.array(WireCall) }).optional(),
   })
   .meta({ id: "Exchange" });

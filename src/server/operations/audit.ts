@@ -12,7 +12,16 @@ export interface AuditedDeed {
    * - `sign-in`: on the page.
    * - `refusal`: the caller was not let in, may not do this, or did too much (401, 403, 429).
    */
-  readonly event: "question" | "search" | "document" | "upload" | "deletion" | "approval" | "sign-in" | "refusal";
+  readonly event:
+    | "question"
+    | "search"
+    | "document"
+    | "upload"
+    | "deletion"
+    | "approval"
+    | "feedback"
+    | "sign-in"
+    | "refusal";
   /** Id of the conversation. */
   readonly conversation?: string;
   /** Address of the document. */

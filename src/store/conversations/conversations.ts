@@ -15,7 +15,15 @@ import {
   saveExchanges,
   sumOfChecksums,
 } from "./conversation-rows.js";
-import { type AnswerToResume, exchangeOf, type StoredAnswer, type StoredExchange, waitOf } from "./stored-exchange.js";
+import { type FeedbackSelection, findFeedback, type RatedAnswer, withFeedback } from "./feedback.js";
+import {
+  type AnswerFeedback,
+  type AnswerToResume,
+  exchangeOf,
+  type StoredAnswer,
+  type StoredExchange,
+  waitOf,
+} from "./stored-exchange.js";
 import { type ConversationDatabase, type ConversationRunner, rows, type Work } from "./work.js";
 
 /** Selects a conversation of a scope. */
@@ -54,6 +62,10 @@ export interface ScopedConversations {
   readonly waiting: (which: WhichConversation) => Promise<ReadonlyMap<number, AnswerToResume>>;
   /** The book of decisions on calls of a conversation; without one, on calls outside of conversations. */
   readonly approvals: (which?: WhichConversation) => ApprovalBook;
+  /** Rates the answer to a question; without a rating, takes the earlier one back. Returns whether there is an answer. */
+  readonly rate: (which: WhichConversation, position: number, feedback?: AnswerFeedback) => Promise<boolean>;
+  /** The rated answers, the latest rating first. */
+  readonly feedback: (selection?: FeedbackSelection) => Promise<readonly RatedAnswer[]>;
   /** Gives a conversation a name. Returns whether it exists. */
   readonly rename: (which: WhichConversation, title: string) => Promise<boolean>;
   /**
@@ -171,11 +183,7 @@ function scopedConversations(
       }),
     answer: (which, position, answer, resumed) =>
       changeOne(which, false, function* (found) {
-        const [row] = yield* rows<ExchangeRow>(
-          "SELECT * FROM exchanges WHERE conversation = $1 AND position = $2",
-          found.key,
-          position,
-        );
+        const row = yield* exchangeAt(found, position);
         if (!row || (resumed !== undefined && !waitsFor(row, location, resumed))) return false;
         const kept = withAnswer(row, answer);
         if (!kept) return false;
@@ -187,6 +195,20 @@ function scopedConversations(
         if (!(yield* find(which))) return new Map();
         return new Map((yield* exchangesOf(which)).flatMap((row) => waitOf(row, location)));
       }),
+    rate: (which, position, feedback) =>
+      changeOne(which, false, function* (found) {
+        const row = yield* exchangeAt(found, position);
+        if (!row || row.answer === null) return false;
+        const note = feedback?.note?.toWellFormed();
+        const given = feedback && {
+          rating: feedback.rating,
+          ...(note !== undefined && { note }),
+          givenAtMs: Date.now(),
+        };
+        yield* saveExchanges(found, [{ ...row, answer: withFeedback(row.answer, given) }], row.checksum);
+        return true;
+      }),
+    feedback: (selection = {}) => read(() => findFeedback(scope, selection, location, equals)),
     approvals: (which) => approvalBook({ read, change }, scope, which ? keyOf(which.id) : null),
     rename: (which, title) =>
       changeOne(which, false, function* (found) {
@@ -204,7 +226,13 @@ function scopedConversations(
         const copied = (yield* exchangesOf(from)).slice(0, count);
         yield* saveExchanges(
           branched,
-          copied.map((row) => ({ ...row, conversation: branched.key, waiting: null })),
+          copied.map((row) => ({
+            ...row,
+            conversation: branched.key,
+            waiting: null,
+            // The rating was given once, where the answer was made.
+            answer: row.answer === null ? null : withFeedback(row.answer, undefined),
+          })),
         );
       }),
     truncate: (which, count) =>
@@ -219,6 +247,11 @@ function scopedConversations(
         yield* rows("DELETE FROM conversations WHERE key = $1", key);
       }),
   };
+}
+
+function* exchangeAt({ key }: ConversationRow, position: number): Work<ExchangeRow | undefined> {
+  const where = "conversation = $1 AND position = $2";
+  return (yield* rows<ExchangeRow>(`SELECT * FROM exchanges WHERE ${where}`, key, position))[0];
 }
 
 /** Whether the answer of a row waits for this call. */

@@ -21,6 +21,20 @@ export interface StoredAnswer {
   readonly stopped: boolean;
 }
 
+/** A reader's verdict on an answer. */
+export interface AnswerFeedback {
+  /** Whether the answer helped. */
+  readonly rating: "up" | "down";
+  /** The reader's own words, up to 4,000 characters. */
+  readonly note?: string;
+}
+
+/** The rating of an answer. It goes with the answer: one that is made anew has none. */
+export interface StoredFeedback extends AnswerFeedback {
+  /** Time of the rating, in milliseconds since 1970. */
+  readonly givenAtMs: number;
+}
+
 /** A call that waits for a decision, or whose answer does. */
 export interface StoredCall extends WaitingCall {
   /** Absent while it is undecided. */
@@ -54,6 +68,8 @@ export interface StoredExchange {
   readonly askedAtMs: number;
   /** Absent when the answer failed, waits, its process ended, or it is still being made. */
   readonly answer?: StoredAnswer;
+  /** The rating of the answer. Absent while nobody has rated it. */
+  readonly feedback?: StoredFeedback;
   /** Present while calls of the answer wait for approval, and until the answer was resumed to its end. */
   readonly waiting?: StoredWait;
 }
@@ -74,6 +90,8 @@ const Shown = z.object({
   nearest: z.custom<NearestPassages>((value) => isRecord(value) && Array.isArray(value["hits"])).exactOptional(),
   turn: z.object({ role: z.literal("assistant"), text: z.string(), tools: z.array(Exchange).exactOptional() }),
 });
+const Feedback = z.object({ rating: z.enum(["up", "down"]), note: z.string().exactOptional(), givenAtMs: z.int() });
+const Rated = Shown.extend({ feedback: Feedback.exactOptional() });
 const isWaiting = (value: unknown) => isRecord(value) && Array.isArray(value["calls"]) && value["calls"].length > 0;
 const Waiting = Shown.extend({ waiting: z.custom<WaitingAnswer>(isWaiting) });
 
@@ -83,13 +101,15 @@ type StoredRow = Pick<ExchangeRow, "position" | "asked_at" | "question" | "answe
 /** @param decisions those on the calls that wait in the row, as far as there are any. @internal */
 export function exchangeOf(row: StoredRow, path: string, decisions: ReadonlyMap<string, Decision>): StoredExchange {
   const { position, asked_at: askedAtMs, question, stopped } = row;
-  const answer = row.answer === null ? undefined : { ...read(Shown, row.answer, path), stopped: stopped !== 0 };
+  const { feedback, ...shown } = row.answer === null ? {} : read(Rated, row.answer, path);
+  const answer = "text" in shown && { ...shown, stopped: stopped !== 0 };
   const [[, paused] = []] = waitOf(row, path);
   return {
     position,
     question,
     askedAtMs,
     ...(answer && { answer }),
+    ...(feedback && { feedback }),
     ...(paused && { waiting: shownWait(paused, decisions) }),
   };
 }

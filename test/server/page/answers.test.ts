@@ -34,7 +34,7 @@ describe.skipIf(isChromiumMissing)("an answer on the page", () => {
     const words = seen.map((text) => text.replace(/[*`]/g, "").trimEnd());
     for (const [index, text] of words.slice(1).entries()) expect(text.startsWith(words[index]!)).toBe(true);
     expect(await answerOf(page).innerText()).toContain(whole);
-    expect(await page.title()).toBe("citewell");
+    expect(await page.title()).toBe(`${question} · citewell`);
   });
 
   test("has numbers that open the document with exactly the quoted words highlighted", async () => {
@@ -52,20 +52,20 @@ describe.skipIf(isChromiumMissing)("an answer on the page", () => {
     expect(await page.evaluate("document.activeElement.dataset.citation")).toBe("0");
   });
 
-  test("says what was looked at, with scores and the reasons", async () => {
+  test("says what was looked at, with ranks and the reasons", async () => {
     const { url } = await served(documents);
     const { page } = await open(url);
     await ask(page, question);
     await answered(page);
     await page.getByText(/What was looked at/).click();
     const kept = page.locator(".considered .kept").first();
-    expect(await kept.innerText()).toMatch(/Keys.*Score \d\.\d{3}.*Shown to the model kept by/s);
+    expect(await kept.innerText()).toMatch(/Keys.*meaning #1, words #1.*Shown to the model/s);
     await kept.getByRole("button", { name: "Keys" }).click();
     await expect.poll(() => page.getByRole("complementary").locator("mark").allTextContents()).toEqual([keys.text]);
     await page.reload();
     await page.getByText("What was looked at").click();
     await page.getByText("Searched anew just now").waitFor();
-    expect(await kept.innerText()).toMatch(/Keys.*Score \d\.\d{3}.*Shown to the model kept by/s);
+    expect(await kept.innerText()).toMatch(/Keys.*meaning #1, words #1.*Shown to the model/s);
   });
 
   test("is followed by the answer to a further question, in one conversation that is listed", async () => {

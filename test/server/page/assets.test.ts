@@ -75,7 +75,7 @@ test("the HTML allows the server's own scripts alone, and is asked for again onl
 test("the licences of what the page brings along are beside it", async () => {
   const page = await openPage();
   const licences = new TextDecoder().decode((await page.file(`${page.version}/LICENSES.txt`))!.body);
-  for (const name of ["preact", "@preact/signals", "marked", "dompurify", "highlight.js"])
+  for (const name of ["preact", "@preact/signals", "marked", "dompurify", "highlight.js", "katex"])
     expect(licences).toContain(`${name}\n\n`);
 });
 

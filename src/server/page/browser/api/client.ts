@@ -3,6 +3,7 @@ import type {
   WireConversation,
   WireDocument,
   WireExcerpt,
+  WireFeedback,
   WireStatus,
   WireUpload,
   WireWholeConversation,
@@ -12,6 +13,21 @@ import type { Send } from "./http.js";
 /** Limits a question to some documents. */
 export interface DocumentFilter {
   readonly uri: { readonly in: readonly string[] };
+}
+
+/** Narrows and orders the list of documents. */
+export interface DocumentChoice {
+  readonly folder?: string;
+  readonly kind?: string;
+  readonly sort?: "address" | "title" | "passages";
+  readonly facets?: "true";
+}
+
+export interface ListedDocuments {
+  readonly documents: readonly WireDocument[];
+  readonly total: number;
+  readonly folders?: readonly { readonly address: string; readonly name: string; readonly documents: number }[];
+  readonly kinds?: readonly { readonly kind: string; readonly documents: number }[];
 }
 
 export type Client = ReturnType<typeof createClient>;
@@ -31,8 +47,17 @@ export function createClient(send: Send) {
 
     search: (question: string) => read<{ readonly considered: WireConsidered[] }>("POST", "api/search", { question }),
 
-    conversations: async () =>
-      (await read<{ readonly conversations: WireConversation[] }>("GET", "api/conversations")).conversations,
+    /** All conversations, read a page at a time. */
+    conversations: async () => {
+      const all: WireConversation[] = [];
+      for (let after: string | undefined; ;) {
+        const path = `api/conversations?${query({ limit: 1000, ...(after !== undefined && { after }) })}`;
+        const page = await read<{ readonly conversations: WireConversation[]; readonly next?: string }>("GET", path);
+        all.push(...page.conversations);
+        if (page.next === undefined) return all;
+        after = page.next;
+      }
+    },
     conversation: (id: string) => read<WireWholeConversation>("GET", conversation(id)),
     rename: (id: string, title: string) => read<WireConversation>("PATCH", conversation(id), { title }),
     deleteConversation: (id: string) => send("DELETE", conversation(id)),
@@ -50,16 +75,15 @@ export function createClient(send: Send) {
     regenerate: (id: string, signal: AbortSignal) => send("POST", conversation(id, "/regenerate"), { signal }),
     approve: (id: string, approvals: Readonly<Record<string, boolean>>, signal: AbortSignal) =>
       send("POST", conversation(id, "/approvals"), { json: { approvals }, signal }),
+    rate: (id: string, position: number, feedback: Pick<WireFeedback, "rating" | "note"> | undefined) =>
+      send("POST", conversation(id, "/feedback"), { json: { position, rating: "none", ...feedback } }),
     stop: (id: string) => send("POST", conversation(id, "/stop")),
     /** @param after number of the last event that was seen. */
     events: (id: string, after: number | undefined, signal: AbortSignal) =>
       send("GET", conversation(id, `/events${after === undefined ? "" : `?after=${after}`}`), { signal }),
 
-    documents: (search: string, limit: number, offset: number) =>
-      read<{ readonly documents: WireDocument[]; readonly total: number }>(
-        "GET",
-        `api/documents?${query({ ...(search && { search }), limit, offset })}`,
-      ),
+    documents: (search: string, limit: number, offset: number, choice: DocumentChoice = {}) =>
+      read<ListedDocuments>("GET", `api/documents?${query({ ...(search && { search }), ...choice, limit, offset })}`),
     deleteDocument: (uri: string) => send("DELETE", `api/documents?${query({ uri })}`),
     excerpt: (uri: string, start: number, end: number, around: number) =>
       read<WireExcerpt>("GET", `api/passages?${query({ uri, start, end, around })}`),

@@ -3,6 +3,8 @@ import { usePage } from "../state/page.js";
 import { ChatView } from "./chat/chat-view.js";
 import { DocumentsView } from "./documents/documents-view.js";
 import { DropZone } from "./documents/drop-zone.js";
+import { Overlays } from "./palette/overlays.js";
+import { AskAbout } from "./source/ask-about.js";
 import { IconButton } from "./icon-button.js";
 import { Dialog } from "./dialog.js";
 import { LiveRegion } from "./shell/live-region.js";
@@ -44,6 +46,8 @@ export function App() {
         {view === "chat" ? <ChatView /> : <DocumentsView />}
       </main>
       <SourcePanel />
+      <AskAbout />
+      <Overlays />
       <DropZone />
       <Notice />
       <LiveRegion />

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 
 export interface DialogProps {
   readonly label: string;
-  readonly kind: "question" | "sheet" | "drawer";
+  readonly kind: "question" | "sheet" | "drawer" | "palette";
   /** Called when it was closed by Escape, by a click beside it, or by a form in it. */
   readonly onClose: () => void;
   readonly children: ComponentChildren;

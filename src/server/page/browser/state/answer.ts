@@ -5,6 +5,7 @@ import type {
   WireEvent,
   WireExchange,
   WireFailure,
+  WireFeedback,
   WireNearest,
   WireRemark,
 } from "../../../api/wire.js";
@@ -41,6 +42,8 @@ export interface Answer {
   /** Nearest matches of a question that was not answered. */
   readonly nearest?: WireNearest | undefined;
   readonly answered: boolean;
+  /** The reader's rating. */
+  readonly feedback?: Pick<WireFeedback, "rating" | "note"> | undefined;
   readonly failure?: WireFailure | undefined;
 }
 
@@ -68,7 +71,7 @@ export function isRunning({ phase }: Answer): boolean {
 }
 
 /** An answer from a conversation as the server keeps it. */
-export function keptAnswer({ answer, waiting }: WireExchange): Answer {
+export function keptAnswer({ answer, feedback, waiting }: WireExchange): Answer {
   if (waiting) {
     return {
       ...nothingYet,
@@ -87,6 +90,7 @@ export function keptAnswer({ answer, waiting }: WireExchange): Answer {
     remarks: answer.remarks ?? [],
     nearest: answer.nearest,
     answered: answer.nearest === undefined,
+    feedback,
   };
 }
 

@@ -31,6 +31,8 @@ export function createChat({ client, router, filter, onProgress }: ChatOptions) 
   const id = signal<string | undefined>(undefined);
   const state = signal<"loading" | "ready" | "missing" | "failed">("ready");
   const exchanges = signal<readonly Exchange[]>([]);
+  /** The question that is being written. */
+  const draft = signal("");
   const connection = signal<"connected" | "lost">("connected");
   /** The exchange that was last answered while the reader looked on. */
   const live = signal<Exchange | undefined>(undefined);
@@ -185,6 +187,7 @@ export function createChat({ client, router, filter, onProgress }: ChatOptions) 
     id,
     state,
     exchanges,
+    draft,
     connection,
     live,
     last,
@@ -223,6 +226,18 @@ export function createChat({ client, router, filter, onProgress }: ChatOptions) 
       exchanges.value = [...before, asked];
       const from = { exchanges: before.length, question };
       await run(asked, beginAnswer(), (until) => client.branch(conversation, from, filter(), until));
+    },
+    /** Rates an answer, or takes the rating back. */
+    rate: async (rated: Exchange, feedback: Answer["feedback"]) => {
+      const conversation = id.value;
+      if (conversation === undefined) return;
+      const before = rated.answer.value.feedback;
+      rated.answer.value = { ...rated.answer.value, feedback };
+      const position = exchanges.value.indexOf(rated) + 1;
+      await client.rate(conversation, position, feedback).catch((error: unknown) => {
+        rated.answer.value = { ...rated.answer.value, feedback: before };
+        throw error;
+      });
     },
     /** Searches for an old question again, to show what can be looked at. */
     lookAgain: async (old: Exchange) => {

@@ -1,8 +1,12 @@
-import { batch, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import type { WireDocument } from "../../../api/wire.js";
-import type { Client, DocumentFilter } from "../api/client.js";
+import type { Client, DocumentChoice, DocumentFilter, ListedDocuments } from "../api/client.js";
 
 const pageSize = 50;
+/** Folders and kinds are counted by reading all documents, so that more are listed without. */
+const maxFaceted = 20_000;
+
+type Folder = NonNullable<ListedDocuments["folders"]>[number];
 
 export type Documents = ReturnType<typeof createDocuments>;
 
@@ -12,18 +16,34 @@ export function createDocuments(client: Client) {
   const list = signal<readonly WireDocument[]>([]);
   const total = signal(0);
   const chosen = signal<ReadonlySet<string>>(new Set());
+  const kind = signal<string | undefined>(undefined);
+  const sort = signal<NonNullable<DocumentChoice["sort"]>>("address");
+  /** The folders that were entered, outermost first. */
+  const path = signal<readonly Folder[]>([]);
+  const folder = computed(() => path.value.at(-1)?.address);
+  const folders = signal<readonly Folder[]>([]);
+  const kinds = signal<NonNullable<ListedDocuments["kinds"]>>([]);
+  let isFaceted = false;
   let latest = 0;
   /** Whether a question was asked within the chosen documents. */
   let isAskedWithin = false;
 
   const load = async (offset: number) => {
     const request = ++latest;
-    const found = await client.documents(search.value.trim(), pageSize, offset);
+    const choice: DocumentChoice = {
+      ...(folder.value !== undefined && { folder: folder.value }),
+      ...(kind.value !== undefined && { kind: kind.value }),
+      sort: sort.value,
+      ...(isFaceted && offset === 0 && total.value <= maxFaceted && { facets: "true" }),
+    };
+    const found = await client.documents(search.value.trim(), pageSize, offset, choice);
     // A reply that was overtaken by a later search is outdated.
     if (request !== latest) return;
     batch(() => {
       list.value = offset === 0 ? found.documents : [...list.value, ...found.documents];
       total.value = found.total;
+      if (found.folders) folders.value = found.folders;
+      if (found.kinds) kinds.value = found.kinds;
     });
   };
 
@@ -32,6 +52,29 @@ export function createDocuments(client: Client) {
     list,
     total,
     chosen,
+    folder,
+    folders,
+    folderNames: computed(() => path.value.map(({ name }) => name)),
+    kind,
+    kinds,
+    sort,
+    enterFolder: (to: Folder) => {
+      path.value = [...path.value, to];
+    },
+    leaveFolder: () => {
+      path.value = path.value.slice(0, -1);
+    },
+    /** Lists folders and kinds, too, from now on. */
+    showFacets: () => {
+      if (isFaceted) return Promise.resolve();
+      isFaceted = true;
+      return load(0);
+    },
+    /** Chooses all documents that are listed so far. */
+    chooseListed: () => {
+      isAskedWithin = false;
+      chosen.value = new Set([...chosen.value, ...list.value.map(({ uri }) => uri)]);
+    },
     /** Limits a question to the chosen documents, if there are any. */
     filter: (): DocumentFilter | undefined => {
       if (chosen.value.size === 0) return undefined;

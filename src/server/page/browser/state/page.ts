@@ -8,6 +8,7 @@ import { createChat } from "./chat.js";
 import { createConversations } from "./conversations.js";
 import { createDocuments } from "./documents.js";
 import { matches } from "./media.js";
+import { createPins } from "./pins.js";
 import { createPreferences } from "./preferences.js";
 import { createRouter } from "./route.js";
 import { createSource } from "./source.js";
@@ -22,6 +23,8 @@ export function createPage() {
   const isSignedOut = signal(false);
   /** Where people sign in; `undefined` where they type a token. */
   const signInAddress = signal<string | undefined>(undefined);
+  /** The dialog that lies above the page. */
+  const overlay = signal<"palette" | "shortcuts" | undefined>(undefined);
   const notice = signal<string | undefined>(undefined);
   const preferences = createPreferences();
   const router = createRouter();
@@ -45,7 +48,6 @@ export function createPage() {
   };
   const refreshStatus = async () => {
     status.value = await client.status();
-    document.title = status.value.title;
   };
   const chat = createChat({
     client,
@@ -58,6 +60,12 @@ export function createPage() {
     onRead: ({ uri }) => act(documents.include(uri)),
     onRemove: ({ uri }) => documents.exclude(uri),
   });
+
+  /** Name of what is open, for the title of the tab. */
+  const openTitle = () => {
+    if (router.route.value.view === "documents") return preferences.words.value.documents;
+    return conversations.list.value.find(({ id }) => id === chat.id.value)?.title;
+  };
 
   // All at once: on a slow line each request that waits for another costs half a second.
   const load = () =>
@@ -72,6 +80,9 @@ export function createPage() {
     isSignedOut,
     signInAddress,
     notice,
+    overlay,
+    client,
+    pins: createPins(),
     preferences,
     router,
     conversations,
@@ -89,6 +100,11 @@ export function createPage() {
     /** Loads the data of the page, and follows the address from then on. */
     start: () => {
       act(load());
+      effect(() => {
+        const collection = status.value?.title;
+        if (collection === undefined) return;
+        document.title = [openTitle(), collection].filter(Boolean).join(" · ");
+      });
       effect(() => {
         const route = router.route.value;
         if (route.view !== "chat" || route.conversation === chat.id.peek()) return;

@@ -17,6 +17,8 @@ export function hashOf(route: Route): string {
 export interface Router {
   readonly route: ReadonlySignal<Route>;
   readonly go: (route: Route) => void;
+  /** Goes at once, where `go` waits for the browser to tell of the new address. */
+  readonly push: (route: Route) => void;
   /** Replaces the current history entry. */
   readonly replace: (route: Route) => void;
 }
@@ -30,6 +32,10 @@ export function createRouter(): Router {
     route,
     go: (to) => {
       location.hash = hashOf(to);
+    },
+    push: (to) => {
+      history.pushState(undefined, "", hashOf(to));
+      route.value = to;
     },
     replace: (to) => {
       history.replaceState(undefined, "", hashOf(to));

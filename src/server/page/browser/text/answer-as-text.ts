@@ -5,7 +5,9 @@ import type { Words } from "../words/words.js";
 export function answerAsText(text: string, citations: readonly WireCitation[], words: Words): string {
   if (citations.length === 0) return text;
   const sources = citations.map((citation) => {
-    const details = [words.place(citation), words.supportNote(citation)].filter(Boolean);
+    const details = [citation.support !== "missing" && words.place(citation), words.supportNote(citation)].filter(
+      Boolean,
+    );
     return `[${citation.number}] ${[titleOf(citation), ...details].join(", ")}`;
   });
   return `${text}\n\n${words.sources}:\n${sources.join("\n")}`;

@@ -1,4 +1,5 @@
 import { Marked, type MarkedExtension, type Tokens } from "marked";
+import { withFormulas } from "./math.js";
 import { sanitise } from "./sanitise.js";
 
 /** Meaning of a number such as `[1]` in the text. */
@@ -102,7 +103,7 @@ function renderBlock(
     else isSettled = false;
     return next >= 0 ? next : marks.findLastIndex((mark) => mark.number === number);
   };
-  const marked = new Marked({ tokenizer }, withoutMarkup(copyLabel), withMarks(marks, markAt));
+  const marked = new Marked({ tokenizer }, withoutMarkup(copyLabel), withMarks(marks, markAt), withFormulas(escaped));
   const html = sanitise(marked.parse(raw, { async: false }).replaceAll(opening, "<u>").replaceAll(closing, "</u>"));
   return { html, marksFrom, marksTo, isSettled };
 }
@@ -160,8 +161,13 @@ function withoutMarkup(copyLabel: string): MarkedExtension {
     renderer: {
       ...plainRenderer,
       html: ({ text }) => escaped(text),
-      code: ({ text }) =>
-        `<div class="code"><button type="button" class="copy-code">${escaped(copyLabel)}</button><pre tabindex="0"><code>${escaped(text)}</code></pre></div>`,
+      code: ({ text, lang }) => {
+        const language = escaped(/^[\w+#.-]+/.exec(lang ?? "")?.[0] ?? "");
+        const name = language === "" ? "" : `<span class="language">${language}</span>`;
+        const copy = `<button type="button" class="copy-code">${escaped(copyLabel)}</button>`;
+        const pre = `<pre tabindex="0" data-language="${language}"><code>${escaped(text)}</code></pre>`;
+        return `<div class="code"><div class="code-head">${name}${copy}</div>${pre}</div>`;
+      },
     },
   };
 }

@@ -10,11 +10,12 @@ const plainAttributes = [
   "aria-label",
   "data-citation",
   "data-document",
+  "data-language",
 ];
 
 const config = {
   ALLOWED_TAGS:
-    "p br hr h3 h4 h5 h6 strong em del code pre blockquote ul ol li a button div table thead tbody tr th td u".split(
+    "p br hr h3 h4 h5 h6 strong em del code pre blockquote ul ol li a button div span table thead tbody tr th td u".split(
       " ",
     ),
   ALLOWED_ATTR: ["href", "title", "class", ...plainAttributes],
@@ -46,6 +47,16 @@ const documentConfig = {
 export function sanitise(html: string): string {
   // Preact hands the trusted object on to innerHTML as it is, though its types know only strings.
   return DOMPurify.sanitize(html, config) as unknown as string;
+}
+
+/** MathML of a formula alone: its elements, and none of HTML. */
+export function sanitisedMath(markup: string): DocumentFragment {
+  // The annotation repeats the formula as TeX.
+  return DOMPurify.sanitize(markup, {
+    USE_PROFILES: { mathMl: true },
+    FORBID_CONTENTS: ["annotation"],
+    RETURN_DOM_FRAGMENT: true,
+  });
 }
 
 /** The same of a document, whose own HTML is kept as far as it looks like something. Its links leave the page where it is. */

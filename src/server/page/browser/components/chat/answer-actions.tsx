@@ -1,15 +1,17 @@
 import { useSignal } from "@preact/signals";
-import type { Answer } from "../../state/answer.js";
+import type { Exchange } from "../../state/chat.js";
 import { usePage } from "../../state/page.js";
 import { answerAsText } from "../../text/answer-as-text.js";
 import { copyText } from "../../text/copy-text.js";
 import { IconButton } from "../icon-button.js";
+import { RateAnswer } from "./rate-answer.js";
 
 const confirmedMs = 2000;
 
 /** Buttons below an answer. */
-export function AnswerActions({ answer, isLast }: { readonly answer: Answer; readonly isLast: boolean }) {
+export function AnswerActions({ exchange, isLast }: { readonly exchange: Exchange; readonly isLast: boolean }) {
   const { act, chat, preferences } = usePage();
+  const answer = exchange.answer.value;
   const words = preferences.words.value;
   const isCopied = useSignal(false);
   const copy = async () => {
@@ -31,6 +33,7 @@ export function AnswerActions({ answer, isLast }: { readonly answer: Answer; rea
       {mayRegenerate && (
         <IconButton icon="again" label={words.regenerate} isLabelled onClick={() => act(chat.regenerate())} />
       )}
+      {(answer.phase === "whole" || answer.phase === "stopped") && <RateAnswer exchange={exchange} />}
     </div>
   );
 }

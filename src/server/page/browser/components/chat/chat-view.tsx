@@ -4,6 +4,7 @@ import { Icon } from "../icon.js";
 import { Composer } from "./composer.js";
 import { EmptyState } from "./empty-state.js";
 import { ExchangeView } from "./exchange-view.js";
+import { ExportConversation } from "./export-conversation.js";
 import { NoModel } from "./no-model.js";
 import { useFollowedScroll } from "./use-followed-scroll.js";
 
@@ -38,6 +39,7 @@ export function ChatView() {
               isLast={currentExchange === chat.last.value}
             />
           ))}
+          {chat.state.value === "ready" && <ExportConversation />}
         </div>
       </div>
       {!scroll.isAtEnd.value && exchanges.length > 0 && (

@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { usePage } from "../../state/page.js";
 import { UploadButton } from "../documents/upload-button.js";
@@ -15,7 +14,7 @@ export interface ComposerProps {
 export function Composer({ onAsk }: ComposerProps) {
   const { act, chat, documents, preferences, status } = usePage();
   const words = preferences.words.value;
-  const draft = useSignal("");
+  const { draft } = chat;
   const field = useRef<HTMLTextAreaElement>(null);
   const isRunning = chat.running.value;
   const chosen = documents.chosen.value.size;

@@ -5,7 +5,7 @@ import { usePage } from "../../state/page.js";
 import { titleOf } from "../../text/answer-as-text.js";
 import { Icon } from "../icon.js";
 
-/** The passages that were looked at, with their scores and the reason why each was kept or dropped. */
+/** The passages that were looked at, with their ranks and the reason why each was kept or dropped. */
 export function Considered({ exchange }: { readonly exchange: Exchange }) {
   const { act, chat, preferences } = usePage();
   const words = preferences.words.value;
@@ -36,7 +36,7 @@ export function Considered({ exchange }: { readonly exchange: Exchange }) {
 function ConsideredPassage({ passage }: { readonly passage: WireConsidered }) {
   const { act, preferences, source } = usePage();
   const words = preferences.words.value;
-  const { kept, reason, score, start, end, text, title, uri } = passage;
+  const { kept, ranks, reason, start, end, text, title, uri, verdict } = passage;
   return (
     <li class={kept ? "kept" : "dropped"}>
       <p class="head">
@@ -44,14 +44,12 @@ function ConsideredPassage({ passage }: { readonly passage: WireConsidered }) {
           {titleOf(passage)}
         </button>
         <span class="place">{words.place(passage)}</span>
-        <span class="score">
-          {words.score} {score.toFixed(3)}
-        </span>
+        <span class="ranks">{ranks.map(words.rankBy).join(", ")}</span>
       </p>
       <p class="verdict">
         <Icon name={kept ? "check" : "close"} />
-        <span>
-          <strong>{kept ? words.kept : words.dropped}</strong> {reason}
+        <span title={reason}>
+          <strong>{kept ? words.kept : words.dropped}</strong> {words.verdicts[verdict]}
         </span>
       </p>
       <p class="extract">{text}</p>

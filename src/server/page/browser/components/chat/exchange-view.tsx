@@ -75,7 +75,7 @@ export function ExchangeView({ exchange, isLast }: ExchangeViewProps) {
         </p>
       )}
       {!isBusy && <SourceList citations={answer.citations} />}
-      {!isBusy && <AnswerActions answer={answer} isLast={isLast} />}
+      {!isBusy && <AnswerActions exchange={exchange} isLast={isLast} />}
       <Considered exchange={exchange} />
     </article>
   );

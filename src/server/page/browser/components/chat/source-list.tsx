@@ -33,7 +33,7 @@ export function SourceList({ citations }: { readonly citations: readonly WireCit
                 <button type="button" onClick={() => act(source.openCitation(citation, citations))}>
                   <span class={citation.supported ? "number" : "number unsupported"}>{citation.number}</span>
                   <q>{asRead(citation)}</q>
-                  <span class="place">{words.place(citation)}</span>
+                  {citation.support !== "missing" && <span class="place">{words.place(citation)}</span>}
                   {!citation.supported && (
                     <span class="unsupported-note">
                       <Icon name="warning" />

@@ -2,6 +2,8 @@ import { useEffect, useRef } from "preact/hooks";
 import { usePage } from "../../state/page.js";
 import { knownEndings } from "../../text/file-kinds.js";
 import { fileSize } from "../../text/file-size.js";
+import { DocumentChoice } from "./document-choice.js";
+import { MatchingPassages } from "./matching-passages.js";
 import { DocumentRow } from "./document-row.js";
 import { UploadButton } from "./upload-button.js";
 import { SendingRow, UploadRow } from "./upload-row.js";
@@ -13,7 +15,10 @@ export function DocumentsView() {
   const { act, documents, preferences, router, status, uploads } = usePage();
   const words = preferences.words.value;
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  useEffect(() => {
+    heading.current?.focus();
+    act(documents.showFacets());
+  }, []);
   const { list, search, total } = documents;
   useDelayed(() => act(documents.refresh()), searchDelayMs, search.value);
   const limits = status.value?.uploads;
@@ -52,9 +57,17 @@ export function DocumentsView() {
           value={search}
           onInput={({ currentTarget }) => (search.value = currentTarget.value)}
         />
+        <DocumentChoice />
         <p class="chosen">
           {documents.chosen.value.size === 0 ? (
-            <span class="quiet">{words.chooseExplained}</span>
+            <>
+              <span class="quiet">{words.chooseExplained}</span>
+              {list.value.length > 1 && (
+                <button type="button" class="plain" onClick={documents.chooseListed}>
+                  {words.chooseListed(list.value.length)}
+                </button>
+              )}
+            </>
           ) : (
             <>
               <span>{words.askingWithin(documents.chosen.value.size)}</span>
@@ -80,6 +93,7 @@ export function DocumentsView() {
             {words.more}
           </button>
         )}
+        <MatchingPassages />
       </div>
     </div>
   );

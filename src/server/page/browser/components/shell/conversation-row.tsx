@@ -14,7 +14,7 @@ export interface ConversationRowProps {
 
 /** A conversation in the list, with the ways to rename and to delete it. */
 export function ConversationRow({ conversation, isOpen }: ConversationRowProps) {
-  const { act, chat, conversations, preferences, router } = usePage();
+  const { act, chat, conversations, pins, preferences, router } = usePage();
   const words = preferences.words.value;
   const state = useSignal<"shown" | "renaming" | "deleting">("shown");
   const { id, title, waiting } = conversation;
@@ -53,6 +53,12 @@ export function ConversationRow({ conversation, isOpen }: ConversationRowProps) 
         {waiting && <span class="badge">{words.waitsForYou}</span>}
       </a>
       <span class="row-actions">
+        <IconButton
+          icon="pin"
+          label={words.pin(title)}
+          isPressed={pins.pinned.value.has(id)}
+          onClick={() => pins.toggle(id)}
+        />
         <IconButton icon="pencil" label={words.rename(title)} onClick={() => (state.value = "renaming")} />
         <IconButton icon="bin" label={words.deleteConversation(title)} onClick={() => (state.value = "deleting")} />
       </span>

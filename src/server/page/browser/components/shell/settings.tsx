@@ -1,11 +1,13 @@
+import { IconButton } from "../icon-button.js";
 import { usePage } from "../../state/page.js";
 import { languages, type Theme } from "../../state/preferences.js";
 import type { Language } from "../../words/words.js";
 
 /** Language and appearance. */
 export function Settings() {
-  const { language, setLanguage, setTheme, theme, words } = usePage().preferences;
-  const { appearance, languageLabel, themes } = words.value;
+  const { overlay, preferences } = usePage();
+  const { language, setLanguage, setTheme, theme, words } = preferences;
+  const { appearance, languageLabel, shortcuts, themes } = words.value;
   return (
     <div class="settings">
       <select
@@ -32,6 +34,7 @@ export function Settings() {
           </option>
         ))}
       </select>
+      <IconButton icon="keyboard" label={shortcuts} onClick={() => (overlay.value = "shortcuts")} />
     </div>
   );
 }

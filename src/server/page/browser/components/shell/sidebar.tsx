@@ -1,7 +1,7 @@
 import { usePage } from "../../state/page.js";
 import { hashOf } from "../../state/route.js";
 import { Icon } from "../icon.js";
-import { ConversationRow } from "./conversation-row.js";
+import { ConversationList } from "./conversation-list.js";
 import { Settings } from "./settings.js";
 
 export interface SidebarProps {
@@ -11,7 +11,7 @@ export interface SidebarProps {
 
 /** The name of the collection, the way to its documents, and the conversations. */
 export function Sidebar({ onNavigate }: SidebarProps) {
-  const { chat, conversations, preferences, router, status } = usePage();
+  const { overlay, preferences, router, status } = usePage();
   const words = preferences.words.value;
   const { view } = router.route.value;
   return (
@@ -36,16 +36,13 @@ export function Sidebar({ onNavigate }: SidebarProps) {
         {words.documents}
         <span class="count">{status.value?.documents}</span>
       </a>
+      <button type="button" class="entry" onClick={() => (overlay.value = "palette")}>
+        <Icon name="search" />
+        {words.find}
+        <kbd class="hint">{words.findKeys}</kbd>
+      </button>
       <h2>{words.conversations}</h2>
-      {conversations.list.value.length === 0 ? (
-        <p class="quiet">{words.noConversations}</p>
-      ) : (
-        <ul class="conversations">
-          {conversations.list.value.map((each) => (
-            <ConversationRow key={each.id} conversation={each} isOpen={view === "chat" && chat.id.value === each.id} />
-          ))}
-        </ul>
-      )}
+      <ConversationList />
       <Settings />
     </nav>
   );

@@ -1,6 +1,6 @@
 import { Option } from "commander";
-import type { CliCommand } from "./cli-command.js";
-import { between, positive } from "./settings/flag-values.js";
+import type { CliCommand } from "../cli-command.js";
+import { between, positive } from "../settings/flag-values.js";
 
 const ratios = ["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"];
 
@@ -39,14 +39,14 @@ The service goes on with a task when a command ends. To wait for it again, use i
   $ citewell video create --first-frame a.png --last-frame b.png --output morph.mp4
   $ citewell video create --reference-image cat.png hat.png --prompt "[image 1] wears [image 2]" --wait
   $ citewell video create --continue cgt-20260101-abcde --prompt "It runs on" --output next.mp4`)
-    .runs(async () => (await import("./commands/video.js")).createVideoCommand);
+    .runs(async () => (await import("./video-commands.js")).createVideoCommand);
 
   video
     .command("find")
     .takesService()
     .description("look for the task of a creation whose reply was lost, without creating anything")
     .argument("<submission>", "the JSON that citewell video create printed")
-    .runs(async () => (await import("./commands/video.js")).findVideoCommand);
+    .runs(async () => (await import("./video-commands.js")).findVideoCommand);
 
   video
     .command("get")
@@ -55,14 +55,14 @@ The service goes on with a task when a command ends. To wait for it again, use i
     .argument("<id>", "id of the task")
     .examples(`
   $ citewell video get cgt-20260101-abcde --json | jq -r .status`)
-    .runs(async () => (await import("./commands/video.js")).getVideoCommand);
+    .runs(async () => (await import("./video-commands.js")).getVideoCommand);
 
   withWait(video.command("wait").takesService())
     .description("wait until a task is finished, whichever process started it")
     .argument("<id>", "id of the task")
     .examples(`
   $ citewell video wait cgt-20260101-abcde --output cat.mp4`)
-    .runs(async () => (await import("./commands/video.js")).waitVideoCommand);
+    .runs(async () => (await import("./video-commands.js")).waitVideoCommand);
 }
 
 function withWait(command: CliCommand): CliCommand {

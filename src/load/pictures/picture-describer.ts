@@ -16,6 +16,8 @@ const maxFileBytes = 30 * 1024 * 1024;
 const maxSurroundings = 1000;
 
 type PictureRun = Pick<RunContext, "signal" | "report"> & {
+  /** Whether nothing is sent, and pictures without a description are named. */
+  readonly isPlan: boolean;
   /** Folders that pictures beside a document may lie in, absolute. */
   readonly roots: readonly string[];
 };
@@ -129,6 +131,7 @@ export class PictureDescriber {
     const { signal, report } = this.#run;
     const kept = await this.#folder?.description(sha256, reader.model);
     if (kept !== undefined) return kept;
+    if (this.#run.isPlan) throw new CapError("a plan sends nothing; the ingest sends it, at the cost of a request");
     if (this.#sent >= maxPictures)
       throw new CapError(`${maxPictures} pictures were sent in this run: raise maxPictures`);
     this.#sent++;

@@ -29,13 +29,14 @@ export function readFile(path: string, options: ReadFileOptions = {}): DocumentS
   const seen = new RowsSeen();
 
   async function* read(context: ReadContext): AsyncGenerator<Document> {
-    const { signal, report, files } = context;
+    const { signal, report, files, isPlan } = context;
     seen.start();
     await mustBe("file", file);
     report({ type: "progress", what: "files-found", count: 1 });
     const { readFiles, reportOutcomes } = await import("./read-files.js");
     const reading = {
       ...loading,
+      isPlan,
       roots: [dirname(file)],
       source: id,
       signal,

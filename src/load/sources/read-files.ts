@@ -42,6 +42,8 @@ export interface ReadFilesOptions
   readonly seen: RowsSeen;
   /** How pictures become words. Default: they are passed over. */
   readonly pictures?: PictureSettings | undefined;
+  /** Whether no picture is sent. Default: false. */
+  readonly isPlan?: boolean | undefined;
   /** Folders of the source, absolute: pictures that documents name by a path lie in them. Default: none are read. */
   readonly roots?: readonly string[];
 }
@@ -53,8 +55,8 @@ export async function* readFiles(
   given: ReadFilesOptions,
 ): AsyncGenerator<FileOutcome> {
   const worker = new LoadingWorker();
-  const { pictures, signal, report, roots = [] } = given;
-  const describer = pictures && (await describerOf(pictures, { signal, report, roots }));
+  const { pictures, signal, report, isPlan = false, roots = [] } = given;
+  const describer = pictures && (await describerOf(pictures, { signal, report, isPlan, roots }));
   const options = { ...given, describer };
   const load = async (file: FoundFile): Promise<Source<FileOutcome>> => {
     const { path, format, failed } = file;

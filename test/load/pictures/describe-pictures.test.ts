@@ -25,20 +25,20 @@ function photo(seed: number, size = 200): Promise<Buffer> {
     .toBuffer();
 }
 
-function described(request: RecordedRequest, index: number): ScriptedReply {
+function described(_: RecordedRequest, index: number): ScriptedReply {
   const usage = { prompt_tokens: 300, completion_tokens: 20, total_tokens: 320 };
   return {
     sse: [chunk({ content: `Zebra ${index} is shown.` }), { ...chunk({}, { finish_reason: "stop" }), usage }, "[DONE]"],
   };
 }
 
-async function read(folder: string, pictures: PictureOptions) {
+async function read(folder: string, pictures: PictureOptions, isPlan = false) {
   const reports: unknown[] = [];
   const failures: ReadContext["failures"] = new Map();
   const { signal } = new AbortController();
   const documents: Document[] = [];
   const report: ReadContext["report"] = (event) => void reports.push(event);
-  for await (const document of readFolder(folder, { pictures }).read({ signal, report, failures }))
+  for await (const document of readFolder(folder, { pictures }).read({ signal, report, failures, isPlan }))
     documents.push(document);
   return { documents, failures, reports };
 }
@@ -165,4 +165,18 @@ test("beyond the cap nothing is sent, and what was paid stays", async () => {
   const whole = await read(folder, { reader, folder: kept, maxPictures: 2 });
   expect(upstream.requests).toHaveLength(3);
   expect(whole.documents.find(({ uri }) => uri.endsWith("page.md"))!.text.match(/Zebra/g)).toHaveLength(3);
+});
+
+test("a plan sends no picture, and names those that the ingest would send", async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "flow.png"), await photo(5));
+  await writeFile(join(folder, "page.md"), "The flow is drawn here.\n\n![The flow](flow.png)\n");
+  const { transport, upstream } = await transportFor(described, { models });
+  const reader = pictureReader(chatModel(transport, { model: "see" }));
+  const { reports } = await read(folder, { reader }, true);
+  expect(upstream.requests).toHaveLength(0);
+  const warnings = reports.flatMap((event) => (event as { message?: string }).message ?? []);
+  expect(warnings).toContainEqual(
+    expect.stringContaining("the picture flow.png is not described: a plan sends nothing"),
+  );
 });

@@ -55,6 +55,9 @@ export type {
   StoreSettings,
   StoreWrite,
   StoredDocumentInfo,
+  PictureDescription,
+  PictureReader,
+  PictureToRead,
   TextRecognizer,
   TokenCounter,
   TokenMeasure,
@@ -71,6 +74,7 @@ export { tool } from "./core/tool.js";
 export type { AnyTool, Findings, Tool, ToolContext, ToolOptions } from "./core/tool.js";
 export type {
   Anchor,
+  PictureOrigin,
   Answer,
   AnswerAccount,
   AnswerEvent,
@@ -133,11 +137,13 @@ export type { FileForMetadata, MetadataOfFile } from "./load/sources/operator-me
 export { readFile } from "./load/sources/read-file.js";
 export type { ReadFileOptions } from "./load/sources/read-file.js";
 export { readFolder } from "./load/sources/read-folder.js";
+export type { PictureOptions } from "./load/pictures/picture-options.js";
 export type { ReadFolderOptions } from "./load/sources/read-folder.js";
 export type { DocumentSource } from "./load/sources/source.js";
 export { readUrl } from "./load/web/read-url.js";
 export type { ReadUrlOptions } from "./load/web/read-url.js";
 export { chatModel } from "./models/chat-model.js";
+export { pictureReader, type PictureReaderOptions } from "./models/picture-reader.js";
 export type { ChatModelOptions } from "./models/chat-model.js";
 export { embedder } from "./models/embedder.js";
 export type { EmbedderOptions } from "./models/embedder.js";

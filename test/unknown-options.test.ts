@@ -137,6 +137,8 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
     loading.tesseract({ dataFolder: tesseractData }).recognize(new Uint8Array(), options),
   readUrl: (options) => citewell.readUrl("http://localhost/", options),
   chatModel: (options: object, { transport }) => citewell.chatModel(transport, { model: "m", ...options }),
+  pictureReader: (options: object, { transport }) =>
+    citewell.pictureReader(citewell.chatModel(transport, { model: "citewell/local-look" }), options),
   "ChatModel.stream ChatRequest": (request: object, { chat }) => collect(chat.stream({ messages: hello, ...request })),
   "ChatModel.stream": (options, { chat }) => collect(chat.stream({ messages: hello }, options)),
   embedder: (options: object, { transport }) => citewell.embedder(transport, { model: "m", ...options }),

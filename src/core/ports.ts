@@ -109,6 +109,34 @@ export interface TextRecognizer {
   readonly recognize: (picture: Uint8Array, call?: RecognizeCall) => Promise<string>;
 }
 
+/** A picture as it lies in a file, with the words that the document gives it. */
+export interface PictureToRead {
+  /** The whole file of the picture: PNG, JPEG, WebP, GIF, BMP or TIFF. */
+  readonly bytes: Uint8Array;
+  /** Media type by its first bytes, such as `image/png`. */
+  readonly mediaType: string;
+  /** Alternative text or caption. Default: none. */
+  readonly caption?: string;
+  /** Text of the document around the picture, at most 1,000 characters. Default: none. */
+  readonly surroundings?: string;
+}
+
+/** Words about a picture, with their cost. */
+export interface PictureDescription {
+  /** The words: the things shown, and every word and number that stands in the picture. Empty where nothing can be told. */
+  readonly text: string;
+  /** Tokens that the service counted. Absent where it reports none. */
+  readonly usage?: Usage | undefined;
+}
+
+/** Describes pictures in words: a model that sees. */
+export interface PictureReader {
+  /** Id of the model whose words they are, which citations name: with another, pictures are read again. */
+  readonly model: string;
+  /** Describes one picture. An aborted `signal` throws its `reason`. */
+  readonly describe: (picture: PictureToRead, call?: CallOptions) => Promise<PictureDescription>;
+}
+
 export interface RerankCall extends CallOptions {
   /** Maximum number of results. Default: all. */
   readonly topN?: number;
@@ -141,6 +169,11 @@ export interface ChatMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
   /** The text; for `tool`, the result of the call. */
   readonly content: string;
+  /**
+   * Pictures that go with a user's message, each `data:image/FORMAT;base64,…` or an http(s) address, only for models with
+   * `seesPictures`. Default: none.
+   */
+  readonly pictures?: readonly string[];
   /** Calls that an assistant's message made; each is answered by one of the `tool` messages right behind it. */
   readonly toolCalls?: readonly {
     /** Names the call, for `toolCallId` of its result. */
@@ -241,6 +274,8 @@ export interface ChatModel {
   readonly maxMessages: number;
   /** How tool calls and their results are written into messages. Default: `user-xml`. */
   readonly toolMessages?: ToolMessages;
+  /** Whether messages may have `pictures`. Default: false. */
+  readonly seesPictures?: boolean;
   /** Whether the model wants its reasoning before a call sent back. Default: false. */
   readonly replaysReasoning?: boolean;
   /** Counts the tokens of messages before they are sent. */

@@ -23,6 +23,21 @@ export interface Anchor {
    * nothing of headings.
    */
   readonly heading?: number;
+  /**
+   * The picture that a model's description of starts here; `false` where the document's own words go on. Default: as before
+   * it.
+   */
+  readonly picture?: PictureOrigin | false;
+}
+
+/** A picture of a document, and who described it: the words are not the document's own. */
+export interface PictureOrigin {
+  /** SHA-256 of the picture's file, in hexadecimal. */
+  readonly sha256: string;
+  /** Media type of the picture, such as `image/png`. */
+  readonly mediaType: string;
+  /** Id of the model whose words they are. */
+  readonly describedBy: string;
 }
 
 /** A text with an address. Each `uri` names one document: reading it again replaces what was stored. */
@@ -226,6 +241,8 @@ export interface Hit {
   readonly page?: number;
   /** Time at which the chunk starts in a recording, in seconds from its start. */
   readonly seconds?: number;
+  /** The picture that the chunk's start describes. Absent: the words are the document's own. */
+  readonly picture?: PictureOrigin;
   /** Anchors of the document inside the chunk's span. Absent when lines of the text are lines of the file. */
   readonly anchors?: readonly Anchor[];
   /** The spans that were found, best first, where `chunk` was widened around them; offsets into the document's text. */
@@ -467,6 +484,8 @@ export interface Citation {
   readonly page?: number;
   /** Time at `start` in a recording, in seconds from its start, where the document has times, as subtitles do. */
   readonly seconds?: number;
+  /** The picture that the words describe: they are a model's, not the document's own. Absent where they are the document's. */
+  readonly picture?: PictureOrigin;
   /** True when `support` is `exact` or `normalised`: the document holds those words there. */
   readonly supported: boolean;
   /** How the words were found at `start..end`. */

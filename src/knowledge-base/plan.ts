@@ -82,7 +82,7 @@ export async function planIngest<Space extends string>(
   const { pipeline, files } = cuttingPipeline({ ...how, store: dry, embedder, comparing });
   const flow = pipeline.pipe(embedding).pipe(storeStage(dry));
   const run = { signal, deadlineMs, report, onProgress };
-  const work = () => runIngest(source, flow, dry, run, { map: how.map, files });
+  const work = () => runIngest(source, flow, dry, run, { map: how.map, files, isPlan: true });
   const result = await inSpan("plan", work, signal);
   const { documents, chunks, tokens, requests, failures, notRetried, skipped, warnings } = result;
   return {

@@ -128,7 +128,9 @@ export function chatModel(transport: Transport, options: ChatModelOptions): Chat
     const temperature = request.temperature ?? settings.temperature;
     return {
       model,
-      messages: request.messages.map((message) => wireMessage(message, { vision: type === "vlm", replaysReasoning })),
+      messages: request.messages.map((message) =>
+        wireMessage(message, { vision: type === "vlm", replaysReasoning, model }),
+      ),
       max_tokens: Math.min(request.maxTokens ?? maxOutputTokens, maxReplyTokens),
       ...(request.stop !== undefined && request.stop.length > 0 && { stop: [...request.stop] }),
       ...(temperature !== undefined && { temperature }),
@@ -146,6 +148,7 @@ export function chatModel(transport: Transport, options: ChatModelOptions): Chat
     maxOutputTokens,
     maxMessages: profile ? Infinity : maxMessages,
     toolMessages,
+    seesPictures: type === "vlm",
     replaysReasoning,
     ...(transport.prices[model] && { price: transport.prices[model] }),
     tokens: settings.tokens ?? defaultTokens,
@@ -211,12 +214,22 @@ async function* chatEvents(
 }
 
 function wireMessage(
-  { role, content, toolCalls, toolCallId = "", reasoning = "" }: ChatMessage,
-  { vision, replaysReasoning }: { readonly vision: boolean; readonly replaysReasoning: boolean },
+  { role, content, pictures = [], toolCalls, toolCallId = "", reasoning = "" }: ChatMessage,
+  {
+    vision,
+    replaysReasoning,
+    model,
+  }: { readonly vision: boolean; readonly replaysReasoning: boolean; readonly model: string },
 ): RoleToolMessage {
+  if (pictures.length > 0 && !vision) {
+    const message = `stream: messages: ${model} sees no pictures; take a vision model, or leave pictures out`;
+    throw new OptionsError("options", message, { option: "pictures" });
+  }
   if (role === "tool") return { role, tool_call_id: toolCallId, content };
   if (role !== "assistant" || toolCalls === undefined) {
-    return { role, content: vision ? [{ type: "text", text: content }] : content };
+    if (!vision) return { role, content };
+    const seen = pictures.map((url) => ({ type: "image_url" as const, image_url: { url } }));
+    return { role, content: [...seen, { type: "text", text: content }] };
   }
   return {
     role,

@@ -127,11 +127,19 @@ function sourceOf({
   title,
   chunkId,
   sentence,
+  picture,
   ...checked
 }: Citation): Extract<Piece, { readonly type: "source" }> {
   const id = `${number}:${checked.start}-${checked.end}`;
   const providerMetadata = {
-    citewell: { number, uri, chunkId, ...checked, ...(sentence && { sentence: { ...sentence } }) },
+    citewell: {
+      number,
+      uri,
+      chunkId,
+      ...checked,
+      ...(sentence && { sentence: { ...sentence } }),
+      ...(picture && { picture: { ...picture } }),
+    },
   };
   return /^https?:/u.test(uri)
     ? { type: "source", sourceType: "url", id, url: uri, ...given({ title }), providerMetadata }

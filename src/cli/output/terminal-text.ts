@@ -67,7 +67,8 @@ export function displayPlace(uri: string, place: Place, folders: KnownFolders): 
   const page = place.page === undefined ? "" : `, page ${place.page}`;
   const line = place.line === undefined ? "" : `:${place.line}`;
   const time = place.seconds === undefined ? "" : `, at ${clockTime(place.seconds)}`;
-  return `${displayUri(uri, folders)}${line}${page}${time}`;
+  const picture = place.picture ? `, from a picture, described by ${place.picture.describedBy}` : "";
+  return `${displayUri(uri, folders)}${line}${page}${time}${picture}`;
 }
 
 /** The reason for a document's outcome, with its address once, as people type it. */

@@ -39,7 +39,16 @@ export async function runIngest(
   flow: Stage<Document, unknown>,
   store: Pick<Store, "documents" | "deleteDocuments"> & Partial<Pick<Store, "document">>,
   { onProgress, report, ...run }: IngestRunOptions,
-  { map, files }: { readonly map?: MapDocument | undefined; readonly files?: FileMemory | undefined } = {},
+  {
+    map,
+    files,
+    isPlan = false,
+  }: {
+    readonly map?: MapDocument | undefined;
+    readonly files?: FileMemory | undefined;
+    /** Whether nothing may be sent. Default: false. */
+    readonly isPlan?: boolean;
+  } = {},
 ): Promise<IngestReport> {
   checkSource(source);
   const isOnce = readsOnce(source);
@@ -63,7 +72,7 @@ export async function runIngest(
     ...(store.document && { stored: (uri: string) => store.document!(uri) }),
     ...(files && { files }),
   };
-  const documents = isWatched(source) ? source.read({ ...context, ...known }) : source;
+  const documents = isWatched(source) ? source.read({ ...context, ...known, isPlan }) : source;
   const leftOut = new Set<string>();
   let isEmpty = true;
   const given = mapDocuments(

@@ -20,6 +20,8 @@ export type TextFormat =
       readonly load?: Loader;
       /** Recognizer for pages without text of their own. */
       readonly recognizer?: TextRecognizer;
+      /** Whether pictures of its pages are decoded one by one. */
+      readonly hasPages?: boolean;
       /** The format that the first bytes of a file reveal, if it is another one. */
       readonly instead?: (start: Uint8Array) => RowFormat | undefined;
       /** Smaller files are loaded in place, where `load` is given. */
@@ -163,18 +165,27 @@ const known: readonly (readonly [format: Format, endings: string, mediaTypes: st
   [yaml, ".yaml .yml", "application/yaml text/yaml"],
 ];
 
-/** Pictures, which are read only with a recognizer. */
+/** Pictures, which are read only with a recognizer or a reader of pictures. */
 const pictures = [
   ".png .jpg .jpeg .webp .gif .bmp .tif .tiff",
   "image/png image/jpeg image/webp image/gif image/bmp image/tiff",
 ] as const;
 
-function recognized(recognizer: TextRecognizer): typeof known {
-  const load: Loader = async (...given) =>
-    (await import("./recognition/pictures.js")).loadPicture(recognizer, ...given);
+function withPictures(recognizer: TextRecognizer | undefined, describedBy: string | undefined): typeof known {
+  if (!recognizer && describedBy === undefined) return [];
+  const load: Loader = async (file, ...given) => {
+    if (recognizer && !file.wantsPictures)
+      return (await import("./recognition/pictures.js")).loadPicture(recognizer, file, ...given);
+    return (await import("./recognition/picture-to-describe.js")).loadPictureToDescribe(recognizer, file, ...given);
+  };
+  const hasPages = describedBy !== undefined;
   return [
     [{ load }, ...pictures],
-    [{ worker: "pdf-with-scans", minWorkerBytes: 0, recognizer }, ".pdf", "application/pdf"],
+    [
+      { worker: "pdf-with-scans", minWorkerBytes: 0, ...(recognizer && { recognizer }), hasPages },
+      ".pdf",
+      "application/pdf",
+    ],
   ];
 }
 
@@ -182,16 +193,17 @@ function recognized(recognizer: TextRecognizer): typeof known {
 export class Formats {
   readonly #byEnding = new Map<string, Format>();
   readonly #byMediaType = new Map<string, Format>();
-  /** Name of the recognizer of words in pictures and scans. */
+  /** Names of the recognizer of words in pictures and scans, and of the model that describes pictures. */
   readonly recognizedBy: string | undefined;
 
   /**
    * @param own loaders by ending, `.foo`, or by media type, `text/x-foo`.
    * @param recognizer reads the words of pictures and scans. Default: they are not read.
+   * @param describedBy the model that describes pictures. Default: they are not described.
    */
-  constructor(own: Readonly<Record<string, Loader>> = {}, recognizer?: TextRecognizer) {
-    this.recognizedBy = recognizer?.name;
-    for (const [format, endings, mediaTypes] of recognizer ? [...known, ...recognized(recognizer)] : known) {
+  constructor(own: Readonly<Record<string, Loader>> = {}, recognizer?: TextRecognizer, describedBy?: string) {
+    this.recognizedBy = [recognizer?.name, describedBy].filter(Boolean).join(" and ") || undefined;
+    for (const [format, endings, mediaTypes] of [...known, ...withPictures(recognizer, describedBy)]) {
       for (const ending of endings.split(" ")) this.#byEnding.set(ending, format);
       for (const mediaType of mediaTypes.split(" ")) if (mediaType) this.#byMediaType.set(mediaType, format);
     }

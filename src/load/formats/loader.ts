@@ -12,6 +12,8 @@ export interface FileToLoad {
   readonly bytes: Uint8Array;
   /** Encoding that the sender named, if any. */
   readonly charset?: string;
+  /** Whether the pictures of the file are to be in `LoadedText.pictures`. Default: false. */
+  readonly wantsPictures?: boolean;
 }
 
 /** A file's text and what the file says about itself; the caller adds what follows from where the file lies. */
@@ -24,8 +26,26 @@ export interface LoadedText extends Pick<Document, "text" | "title" | "metadata"
   readonly inner?: readonly InnerFile[];
   /** Numbers of its pages, from 1, that hold no text of their own: blank, or pictures of a text. */
   readonly pagesWithoutText?: readonly number[];
+  /** Its pictures in order, where the file was given with `wantsPictures`. */
+  readonly pictures?: readonly FoundPicture[];
+  /** Whether a later run may read more of it, without any change of the file. */
+  readonly isPartial?: boolean;
   /** Its tables, each row of which is a document of its own; the text is empty. */
   readonly rows?: readonly LoadedTable[];
+}
+
+/** A picture in a file, with its place in the text. */
+export interface FoundPicture {
+  /** Offset into the text that it stands at. */
+  readonly offset: number;
+  /** The whole file of the picture. Default: it is the file at `path`. */
+  readonly bytes?: Uint8Array;
+  /** Path of the picture's file, relative to that of the document. */
+  readonly path?: string;
+  /** Alternative text or caption. */
+  readonly caption?: string;
+  /** Page that shows it. Default: that of its offset. */
+  readonly page?: number;
 }
 
 /** Text of one kind that was left out of a document, such as the captions of an article. */

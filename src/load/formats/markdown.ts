@@ -1,5 +1,6 @@
 import { blocks } from "../../text/blocks/blocks.js";
 import { decodeText } from "./decode.js";
+import { markdownPictures } from "./picture-links.js";
 import { frontMatter } from "./front-matter.js";
 import { pictureWords } from "./html/inline.js";
 import type { FileToLoad, LoadedText } from "./loader.js";
@@ -16,6 +17,7 @@ export function loadMarkdown(file: FileToLoad): LoadedText {
     ...(title !== undefined && { title }),
     ...(matter.metadata && { metadata: matter.metadata }),
     ...(warnings.length > 0 && { warnings }),
+    ...(file.wantsPictures && { pictures: markdownPictures(text) }),
   };
 }
 

@@ -4,6 +4,7 @@ import type { TextRecognizer } from "../../core/ports.js";
 import type { Metadata } from "../../core/types.js";
 import type { Loader } from "../formats/loader.js";
 import { type RowMapping, rowMapping } from "../formats/row-mapping.js";
+import { type PictureOptions, pictureOptions } from "../pictures/picture-options.js";
 import { type ArchiveLimits, archiveLimits } from "./archive-allowance.js";
 import { type MetadataOfFile, operatorMetadata } from "./operator-metadata.js";
 
@@ -41,6 +42,16 @@ export interface LoadOptions {
   readonly metadata?: Metadata | MetadataOfFile;
 }
 
+/** How files on disk become documents. */
+export interface LoadFilesOptions extends LoadOptions {
+  /**
+   * Describes pictures in documents, picture files and pages of a PDF without text by a model that sees, and puts its words
+   * into the text behind each picture; citations name the model. Each picture costs a request. Small, plain and repeated
+   * ones are left out, and counted in the report. Default: none, pictures are passed over.
+   */
+  readonly pictures?: PictureOptions;
+}
+
 export const loadOptions = optionsOf<LoadOptions>()({
   loaders: z
     .record(
@@ -62,5 +73,10 @@ export const loadOptions = optionsOf<LoadOptions>()({
   archives: archiveLimits.prefault({}),
   timeoutMs: z.int().min(100).max(3_600_000).default(10_000),
   metadata: operatorMetadata.default({}),
+});
+/** @internal */
+export const loadFilesOptions = optionsOf<LoadFilesOptions>()({
+  ...loadOptions.shape,
+  pictures: pictureOptions.optional(),
 });
 export type LoadSettings = z.output<typeof loadOptions>;

@@ -4,6 +4,7 @@ import { asError, LoadError, systemMessage } from "../../core/errors.js";
 import { noLoaderReason } from "../formats/conversions.js";
 import { type Format, type Formats, jsonLines } from "../formats/formats.js";
 import type { FileOutcome, FileToLoad, InnerFile, RowOptions } from "../formats/loader.js";
+import type { PictureDescriber } from "../pictures/picture-describer.js";
 import type { LoadingWorker } from "../worker/load-bytes.js";
 import { ArchiveAllowance } from "./archive-allowance.js";
 import type { LoadSettings } from "./load-options.js";
@@ -15,6 +16,7 @@ export interface ContentOptions extends Pick<LoadSettings, "maxFileBytes" | "tim
   /** Id that the documents carry as `source`. */
   readonly source: string;
   readonly signal: AbortSignal;
+  readonly describer?: PictureDescriber | undefined;
 }
 
 /** Files inside one another: an archive may hold itself. */
@@ -54,6 +56,7 @@ async function* contents(
     leftOut = [],
     inner = [],
     rows,
+    isPartial: _,
     ...loaded
   } = await worker.load(format, file, options);
   if (rows) {

@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { resolve } from "../../core/options.js";
 import type { Document } from "../../core/types.js";
 import { Formats } from "../formats/formats.js";
-import { loadOptions, type LoadOptions } from "./load-options.js";
+import { loadFilesOptions, type LoadFilesOptions } from "./load-options.js";
 import { mustBe, realPath } from "./real-path.js";
 import { RowsSeen, isRow } from "./rows-seen.js";
 import { documentSource, type DocumentSource, type ReadContext } from "./source.js";
 
-export type ReadFileOptions = LoadOptions;
+export type ReadFileOptions = LoadFilesOptions;
 
 /**
  * Reads one file. Whatever its ending, it is read if it is text; a file that cannot be read is a failure.
@@ -22,19 +22,29 @@ export type ReadFileOptions = LoadOptions;
  * ```
  */
 export function readFile(path: string, options: ReadFileOptions = {}): DocumentSource {
-  const { loaders, recognizer, ...loading } = resolve("readFile", loadOptions, options);
-  const formats = new Formats(loaders, recognizer);
+  const { loaders, recognizer, ...loading } = resolve("readFile", loadFilesOptions, options);
+  const formats = new Formats(loaders, recognizer, loading.pictures?.reader.model);
   const file = realPath(path);
   const id = pathToFileURL(file).href;
   const seen = new RowsSeen();
 
   async function* read(context: ReadContext): AsyncGenerator<Document> {
-    const { signal, report, files } = context;
+    const { signal, report, files, isPlan } = context;
     seen.start();
     await mustBe("file", file);
     report({ type: "progress", what: "files-found", count: 1 });
     const { readFiles, reportOutcomes } = await import("./read-files.js");
-    const reading = { ...loading, source: id, signal, report, seen, files, shownPath: basename };
+    const reading = {
+      ...loading,
+      isPlan,
+      roots: [dirname(file)],
+      source: id,
+      signal,
+      report,
+      seen,
+      files,
+      shownPath: basename,
+    };
     const { failed } = yield* reportOutcomes(readFiles([file], formats, reading), context);
     seen.end(failed);
   }

@@ -8,7 +8,9 @@ import { mapConcurrent, type Source } from "../../core/stream.js";
 import type { Document, Metadata } from "../../core/types.js";
 import type { Formats, RowFormat, TextFormat } from "../formats/formats.js";
 import type { FileOutcome } from "../formats/loader.js";
-import { LoadingWorker } from "../worker/load-bytes.js";
+import type { PictureSettings } from "../pictures/picture-options.js";
+import type { PictureDescriber } from "../pictures/picture-describer.js";
+import { type LoadBytesOptions, LoadingWorker } from "../worker/load-bytes.js";
 import { changedFiles, reportUnchanged, type FoundFile } from "./changed-files.js";
 import type { FileState } from "./file-memory.js";
 import type { LoadSettings } from "./load-options.js";
@@ -38,15 +40,24 @@ export interface ReadFilesOptions
   /** The path of a file as the caller knows it, with `/`. */
   readonly shownPath: (path: string) => string;
   readonly seen: RowsSeen;
+  /** How pictures become words. Default: they are passed over. */
+  readonly pictures?: PictureSettings | undefined;
+  /** Whether no picture is sent. Default: false. */
+  readonly isPlan?: boolean | undefined;
+  /** Folders of the source, absolute: pictures that documents name by a path lie in them. Default: none are read. */
+  readonly roots?: readonly string[];
 }
 
 /** The outcome of each file that has changed, in order; files of rows have one for each row. */
 export async function* readFiles(
   files: readonly string[],
   formats: Formats,
-  options: ReadFilesOptions,
+  given: ReadFilesOptions,
 ): AsyncGenerator<FileOutcome> {
   const worker = new LoadingWorker();
+  const { pictures, signal, report, isPlan = false, roots = [] } = given;
+  const describer = pictures && (await describerOf(pictures, { signal, report, isPlan, roots }));
+  const options = { ...given, describer };
   const load = async (file: FoundFile): Promise<Source<FileOutcome>> => {
     const { path, format, failed } = file;
     if (failed) return [failed];
@@ -69,6 +80,11 @@ export async function* readFiles(
   } finally {
     await worker.close();
   }
+}
+
+async function describerOf(...given: ConstructorParameters<typeof PictureDescriber>): Promise<PictureDescriber> {
+  const module = await import("../pictures/picture-describer.js");
+  return new module.PictureDescriber(...given);
 }
 
 async function* withChosen(outcomes: Source<FileOutcome>, metadata: Metadata): AsyncGenerator<FileOutcome> {
@@ -94,7 +110,7 @@ async function* withTurns<Item>(source: AsyncIterable<Item>): AsyncGenerator<Ite
 async function readWhole(
   { path, format, state: found }: FoundFile & { readonly format: TextFormat },
   worker: LoadingWorker,
-  options: ReadFilesOptions,
+  options: ReadFilesOptions & Pick<LoadBytesOptions, "describer">,
 ): Promise<readonly FileOutcome[]> {
   const { source, maxFileBytes, signal, files, report } = options;
   const uri = pathToFileURL(path).href;
@@ -116,11 +132,12 @@ async function readWhole(
     const {
       warnings: remarks = [],
       leftOut = [],
+      isPartial = false,
       ...loaded
     } = await worker.load(format, { path, uri, bytes }, options);
     const document = { uri, source, ...loaded, title: loaded.title ?? titleOfName(path) };
     const warnings = remarks.map((remark) => `${uri}: ${remark}`);
-    if (state) files!.noteRead(state, { warnings });
+    if (state && !isPartial) files!.noteRead(state, { warnings });
     return [{ document, warnings, leftOut }];
   } catch (thrown) {
     signal.throwIfAborted();

@@ -6,14 +6,14 @@ import { listOption, optionsOf, resolve } from "../../core/options.js";
 import type { Document } from "../../core/types.js";
 import { Formats } from "../formats/formats.js";
 import { noLoaderReason } from "../formats/conversions.js";
-import { loadOptions, type LoadOptions } from "./load-options.js";
+import { loadFilesOptions, type LoadFilesOptions } from "./load-options.js";
 import { isMissing, mustBe, realPath } from "./real-path.js";
 import { RowsSeen, isRow } from "./rows-seen.js";
 import { documentSource, type DocumentSource, type ReadContext } from "./source.js";
 import { generated, hiddenSecrets, isKeyFile, mayHoldSecrets } from "./unwanted-names.js";
 import { walk, withinFolder } from "./walk.js";
 
-export interface ReadFolderOptions extends LoadOptions {
+export interface ReadFolderOptions extends LoadFilesOptions {
   /**
    * Globs of the files to read, relative to the folder, such as `guides/**`. A file whose ending a glob names, such as
    * `*.yaml`, is read as plain text when no loader knows it. Default: every file whose ending has a loader.
@@ -27,7 +27,7 @@ export interface ReadFolderOptions extends LoadOptions {
 
 /** @internal */
 export const readFolderOptions = optionsOf<ReadFolderOptions>()({
-  ...loadOptions.shape,
+  ...loadFilesOptions.shape,
   include: listOption(z.array(z.string().min(1)).min(1)).optional(),
   exclude: listOption(z.array(z.string().min(1))).default([]),
   gitignore: z.boolean().default(true),
@@ -54,7 +54,7 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
     readFolderOptions,
     options,
   );
-  const formats = new Formats(loaders, recognizer);
+  const formats = new Formats(loaders, recognizer, loading.pictures?.reader.model);
   const folders = [paths].flat().map(realPath);
   for (const folder of folders) withinFolder(include ?? [], folder);
   const addresses = folders.map((folder) => pathToFileURL(join(folder, "/")).href);
@@ -65,7 +65,7 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
   let closed: string[] = [];
 
   async function* read(context: ReadContext, only?: ReadonlySet<string>): AsyncGenerator<Document> {
-    const { signal, report, files: memory } = context;
+    const { signal, report, files: memory, isPlan } = context;
     const { readFiles, reportFailed, reportOutcomes } = await import("./read-files.js");
     const { firstBytes } = await import("./changed-files.js");
     const reportSkipped = (path: string, reason: string) =>
@@ -100,7 +100,7 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
         .split(sep)
         .join("/");
     };
-    const reading = { ...loading, source: id, signal, report, seen, files: memory, shownPath };
+    const reading = { ...loading, isPlan, roots: folders, source: id, signal, report, seen, files: memory, shownPath };
     const outcomes = readFiles(files, formats, reading);
     const { skipped, failed } = yield* reportOutcomes(outcomes, context, {
       skippedCodes: ["binary", "too-large"],

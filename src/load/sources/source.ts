@@ -9,6 +9,8 @@ export interface ReadContext extends Pick<RunContext, "signal" | "report" | "fai
   readonly stored?: (uri: string) => Promise<Document | undefined>;
   /** Memory of files from earlier runs. Absent: there is none. */
   readonly files?: FileMemory;
+  /** Whether the run only counts: a source sends nothing that costs. Default: false. */
+  readonly isPlan?: boolean;
 }
 
 /** A place that documents come from. Iterated, it throws at the first file that fails; `read` reports it and goes on. */

@@ -4,7 +4,8 @@ import { startProcess } from "../../thread/worker-process.js";
 import type { TextRecognizer } from "../../core/ports.js";
 import { maxPages, recognizedText, textOfPages } from "../formats/recognized-pages.js";
 import type { TextFormat } from "../formats/formats.js";
-import type { FileToLoad, LoadedText } from "../formats/loader.js";
+import type { FileToLoad, FoundPicture, LoadedText } from "../formats/loader.js";
+import type { PictureDescriber } from "../pictures/picture-describer.js";
 import type { LoadCalls } from "./loading-process.js";
 
 /** Heap that one file may take to load, in megabytes. */
@@ -17,6 +18,8 @@ export interface LoadBytesOptions {
   /** Maximum time for one file without progress. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Puts words for its pictures into the text. */
+  readonly describer?: PictureDescriber | undefined;
 }
 
 /**
@@ -29,14 +32,21 @@ export class LoadingWorker {
   #last: Promise<unknown> = Promise.resolve();
 
   /** @throws LoadError as the loader does, or (`timeout`), or (`unreadable`) when the worker ended. */
-  load(format: TextFormat, file: FileToLoad, options: LoadBytesOptions): Promise<LoadedText> {
+  async load(format: TextFormat, file: FileToLoad, options: LoadBytesOptions): Promise<LoadedText> {
+    const { describer } = options;
+    if (!describer) return await this.#load(format, file, options);
+    return await describer.describe(file, await this.#load(format, { ...file, wantsPictures: true }, options));
+  }
+
+  #load(format: TextFormat, file: FileToLoad, options: LoadBytesOptions): Promise<LoadedText> {
     if (!("worker" in format) || (format.load && file.bytes.length < format.minWorkerBytes)) {
       return withinTime(options, tookTooLong(file.uri, options), (...given) => format.load!(file, ...given));
     }
     const { worker, recognizer } = format;
     const loaded = this.#last.then(async () => {
       const text = await this.#call("load", { format: worker, file }, options);
-      return recognizer ? this.#withScans(text, recognizer, file, options) : text;
+      const read = recognizer ? await this.#withScans(text, recognizer, file, options) : text;
+      return format.hasPages && file.wantsPictures ? await this.#withPictures(read, text, file, options) : read;
     });
     this.#last = loaded.catch(() => {});
     return loaded;
@@ -85,6 +95,28 @@ export class LoadingWorker {
     };
   }
 
+  /** Adds the pictures of all pages, some pages at a time, each behind the text of its page. */
+  async #withPictures(
+    { pagesWithoutText: _, ...read }: LoadedText,
+    { anchors: own = [], pagesWithoutText: bare = [] }: LoadedText,
+    file: FileToLoad,
+    options: LoadBytesOptions,
+  ): Promise<LoadedText> {
+    const numbers = new Set([...own.flatMap(({ page }) => page ?? []), ...bare]);
+    const pages = [...numbers].toSorted((one, other) => one - other).slice(0, maxPages);
+    const starts = (read.anchors ?? []).filter(({ page }) => page !== undefined);
+    const found: FoundPicture[] = [];
+    for (let offset = 0; offset < pages.length; offset += pagesPerCall) {
+      const some = pages.slice(offset, offset + pagesPerCall);
+      const pictures = await this.#call("pictures", { file, pages: some }, options);
+      for (const [index, page] of some.entries()) {
+        const next = starts.find((anchor) => anchor.page! > page)?.start ?? read.text.length;
+        for (const bytes of pictures[index]!) found.push({ bytes, page, offset: endOfWords(read.text, next) });
+      }
+    }
+    return { ...read, pictures: found };
+  }
+
   async #call<Name extends keyof LoadCalls>(
     name: Name,
     argument: LoadCalls[Name]["argument"],
@@ -113,6 +145,11 @@ export class LoadingWorker {
       throw workerEnded(uri, asError(thrown));
     }
   }
+}
+
+/** The end of the last word before an offset. */
+function endOfWords(text: string, offset: number): number {
+  return text.slice(0, offset).trimEnd().length;
 }
 
 class LoadingProcess {

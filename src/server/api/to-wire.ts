@@ -23,9 +23,9 @@ type StoredFeedback = RatedAnswer["feedback"];
 type StoredExchange = Awaited<ReturnType<Conversation["exchanges"]>>[number];
 type StoredCall = NonNullable<StoredExchange["waiting"]>["calls"][number];
 
-export function wirePassage({ chunk, uri, title, line, page, seconds, score }: Hit): WirePassage {
+export function wirePassage({ chunk, uri, title, line, page, seconds, picture, score }: Hit): WirePassage {
   const { id: chunkId, start, end, text } = chunk;
-  return { chunkId, uri, ...given({ title, line, page, seconds }), start, end, text, score };
+  return { chunkId, uri, ...given({ title, line, page, seconds, picture }), start, end, text, score };
 }
 
 export function wireNearest({ hits, headings }: NearestPassages): WireNearest {
@@ -34,12 +34,12 @@ export function wireNearest({ hits, headings }: NearestPassages): WireNearest {
 
 export function wireCitation(citation: Citation): WireCitation {
   const { number, chunkId, uri, title, line, page, seconds, start, end, quote, supported, support } = citation;
-  const { struckOut, sentence } = citation;
+  const { struckOut, sentence, picture } = citation;
   return {
     number,
     chunkId,
     uri,
-    ...given({ title, line, page, seconds }),
+    ...given({ title, line, page, seconds, picture }),
     start,
     end,
     quote,

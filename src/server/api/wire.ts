@@ -8,6 +8,14 @@ const place = {
   line: z.int().optional().describe("1-based line of the original file"),
   page: z.int().optional().describe("1-based page of the original file"),
   seconds: z.number().optional().describe("Time in a recording, in seconds from its start"),
+  picture: z
+    .object({
+      sha256: z.string().describe("SHA-256 of the picture's file"),
+      mediaType: z.string(),
+      describedBy: z.string().describe("Id of the model whose words they are"),
+    })
+    .optional()
+    .describe("Picture that the words describe; they are not the document's own"),
   start: z.int().describe("Offset into the document's text, in UTF-16 code units"),
   end: z.int().describe("Offset just behind the last code unit"),
 };

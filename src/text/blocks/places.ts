@@ -1,11 +1,15 @@
 import { given } from "../../core/given.js";
-import type { Anchor, Document, Hit, Span } from "../../core/types.js";
+import type { Anchor, Document, Hit, PictureOrigin, Span } from "../../core/types.js";
 
-/** Where an offset lies in the original file, as far as that is known: 1-based line and page, seconds of a recording. */
+/**
+ * Where an offset lies in the original file, as far as that is known: 1-based line and page, seconds of a recording, the
+ * picture that is described there.
+ */
 export interface Place {
   readonly line?: number;
   readonly page?: number;
   readonly seconds?: number;
+  readonly picture?: PictureOrigin;
 }
 
 /** The place of an offset into a document's text. If the document has anchors, they alone decide. */
@@ -14,15 +18,15 @@ export function placeInDocument({ text, anchors }: Pick<Document, "text" | "anch
 }
 
 /** The place of an offset into the document that a hit's chunk is a slice of; the offset must lie in the chunk. */
-export function placeInHit({ chunk, line, page, seconds, anchors }: Hit, offset: number): Place {
-  const atStart: Place = given({ line, page, seconds });
+export function placeInHit({ chunk, line, page, seconds, picture, anchors }: Hit, offset: number): Place {
+  const atStart: Place = given({ line, page, seconds, picture });
   if (anchors) return placeByAnchors(anchors, offset, atStart);
   return line === undefined ? atStart : { ...atStart, line: line + lineBreaks(chunk.text, offset - chunk.start) };
 }
 
 /**
- * Where a chunk starts in the original file, and the anchors inside its span. Where the time at its start is known, its first
- * anchor says it, so that a store need not keep it beside the line and the page.
+ * Where a chunk starts in the original file, and the anchors inside its span. Where the time or the picture at its start is
+ * known, its first anchor says it, so that a store need not keep it beside the line and the page.
  */
 export interface ChunkPlace extends Place {
   readonly anchors?: readonly Anchor[];
@@ -43,7 +47,8 @@ export function storedPlace({
 }): ChunkPlace {
   const anchors = json === null ? undefined : (JSON.parse(json) as Anchor[]);
   const seconds = anchors?.findLast((anchor) => anchor.start === start && anchor.seconds !== undefined)?.seconds;
-  return given({ line: line ?? undefined, page: page ?? undefined, seconds, anchors });
+  const picture = anchors?.findLast((anchor) => anchor.start === start && anchor.picture !== undefined)?.picture;
+  return given({ line: line ?? undefined, page: page ?? undefined, seconds, picture: picture || undefined, anchors });
 }
 
 /** A time of a recording as its player shows it: `12:34`, `1:02:03`. */
@@ -60,10 +65,13 @@ export function chunkPlaces(document: Document, spans: readonly Span[]): ChunkPl
 
 function placeByAnchors(anchors: readonly Anchor[], offset: number, before: Place): Place {
   let place = before;
-  for (const { start, line, page, seconds } of anchors) {
+  for (const { start, line, page, seconds, picture } of anchors) {
     if (start > offset) break;
+    const { picture: described, ...others } = place;
+    const current = picture ?? described;
     place = {
-      ...place,
+      ...others,
+      ...(current && { picture: current }),
       ...(line !== undefined && { line }),
       ...(page !== undefined && { page }),
       ...(seconds !== undefined && { seconds }),
@@ -100,13 +108,15 @@ function placesByAnchors(anchors: readonly Anchor[], spans: readonly Span[]): Ch
   return spans.map(({ start, end }) => {
     if (passed > 0 && anchors[passed - 1]!.start > start) [passed, place] = [0, {}];
     const upTo = firstAfter(anchors, start);
-    place = { ...place, ...placeInDocument({ text: "", anchors: anchors.slice(passed, upTo) }, start) };
+    place = placeByAnchors(anchors.slice(passed, upTo), start, place);
     passed = upTo;
-    const { seconds } = place;
+    const { seconds, picture } = place;
     const inside = anchors.slice(firstAfter(anchors, start - 1), firstAfter(anchors, end - 1));
     const isTimed =
       seconds === undefined || inside.some((anchor) => anchor.start === start && anchor.seconds === seconds);
-    return { ...place, anchors: isTimed ? inside : [{ start, seconds }, ...inside] };
+    const isMarked = !picture || inside.some((anchor) => anchor.start === start && anchor.picture);
+    const added = { ...(!isTimed && { seconds }), ...(!isMarked && { picture }) };
+    return { ...place, anchors: isTimed && isMarked ? inside : [{ start, ...added }, ...inside] };
   });
 }
 

@@ -17,7 +17,7 @@ export function widenHit(hit: Hit, document: Document, { start, end }: Span, tok
   const matched = hit.matched ?? [{ start: chunk.start, end: chunk.end }];
   if (start === chunk.start && end === chunk.end) return { ...hit, matched };
   const text = document.text.slice(start, end);
-  const { line: _, page: __, seconds: ___, anchors: ____, ...rest } = hit;
+  const { line: _, page: __, seconds: ___, picture: ____, anchors: _____, ...rest } = hit;
   const { anchors } = document;
   return {
     ...rest,

@@ -4,14 +4,20 @@ import type { Anchor } from "../../../core/types.js";
 import { decodeText } from "../decode.js";
 import { markdownOfNodes } from "../html/html.js";
 import { parseHtml } from "../element-tree.js";
-import type { FileToLoad, LoadedText } from "../loader.js";
+import type { FileToLoad, FoundPicture, LoadedText } from "../loader.js";
 import { codeBlock, type SourceLine } from "./source-lines.js";
 
 const Lines = z.union([z.string(), z.array(z.string()).transform((lines) => lines.join(""))]).catch("");
 const Output = z.object({
   text: Lines.optional(),
   data: z
-    .object({ "text/markdown": Lines.optional(), "text/plain": Lines.optional(), "text/html": Lines.optional() })
+    .object({
+      "text/markdown": Lines.optional(),
+      "text/plain": Lines.optional(),
+      "text/html": Lines.optional(),
+      "image/png": Lines.optional(),
+      "image/jpeg": Lines.optional(),
+    })
     .optional()
     .catch(undefined),
   ename: z.string().optional().catch(undefined),
@@ -54,6 +60,7 @@ export function loadNotebook(file: FileToLoad): LoadedText {
   const language = metadata?.language_info?.name ?? metadata?.kernelspec?.language ?? "";
   const lines = linesOfCells(source);
   const anchors: Anchor[] = [];
+  const pictures: FoundPicture[] = [];
   let text = "";
   for (const [index, cell] of [...cells, ...worksheets.flatMap((sheet) => sheet.cells)].entries()) {
     const words = cellText(cell, language);
@@ -61,6 +68,7 @@ export function loadNotebook(file: FileToLoad): LoadedText {
     if (text !== "") text += "\n\n";
     anchors.push({ start: text.length, line: lines[index] ?? 1 });
     text += words;
+    pictures.push(...picturesOf(cell).map((bytes) => ({ bytes, offset: text.length })));
   }
   const title = metadata?.title ?? /^#{1,6} +(.+)$/m.exec(text)?.[1]?.trim();
   return {
@@ -70,7 +78,16 @@ export function loadNotebook(file: FileToLoad): LoadedText {
     ...(title && { title }),
     ...(language !== "" && { metadata: { language } }),
     ...(warning !== undefined && { warnings: [warning] }),
+    ...(file.wantsPictures && { pictures }),
   };
+}
+
+/** The plots of a cell. */
+function picturesOf({ outputs }: Cell): Uint8Array[] {
+  return outputs.flatMap(({ data }) => {
+    const encoded = data?.["image/png"] ?? data?.["image/jpeg"];
+    return encoded ? [Buffer.from(encoded, "base64")] : [];
+  });
 }
 
 function parsed(source: string, uri: string): z.infer<typeof Notebook> {

@@ -1,8 +1,8 @@
 import { LoadError, asError } from "../../../core/errors.js";
 import { markdownOfNodes } from "../html/html.js";
 import { officeMathText } from "../html/math.js";
-import { parseHtml, parseXml } from "../element-tree.js";
-import type { Loader } from "../loader.js";
+import { named, parseHtml, parseXml } from "../element-tree.js";
+import type { FoundPicture, Loader } from "../loader.js";
 import { byId, lineage, plainRun, valueOf, withMarks, withNumbers, type ElementsById } from "./docx-numbers.js";
 import { unpack, type Package } from "./package.js";
 
@@ -14,14 +14,33 @@ import { unpack, type Package } from "./package.js";
  * @throws LoadError (`unreadable`) when it is damaged, encrypted, or of the format before 2007.
  */
 export const loadDocx: Loader = async (file) => {
-  const parts = unpack(file, (path) => path.endsWith(".xml") || path.endsWith(".rels"));
+  const { wantsPictures = false } = file;
+  const isMarkup = (path: string) => path.endsWith(".xml") || path.endsWith(".rels");
+  const parts = unpack(file, isMarkup);
   try {
-    return { ...markdownOfNodes(parseHtml(await htmlOf(withoutLayout(parts))).children), ...parts.properties() };
+    const read = markdownOfNodes(parseHtml(await htmlOf(withoutLayout(parts))).children);
+    const pictures =
+      wantsPictures && picturesIn(unpack(file, (path) => isMarkup(path) || path.startsWith("word/media/")));
+    return { ...read, ...parts.properties(), ...(pictures && { pictures: pictures(read.text.length) }) };
   } catch (cause) {
     const message = `${file.uri} is not a Word document that can be read: ${asError(cause).message}`;
     throw new LoadError("unreadable", file.uri, message, { cause });
   }
 };
+
+/** The pictures of a document in their order, all behind its text: the conversion to HTML does not tell their places. */
+function picturesIn(parts: Package): (offset: number) => FoundPicture[] {
+  const frames = named(parts.xml(documentPart), "wp:inline", "wp:anchor");
+  const files = new Map(parts.related(documentPart, "image").map(({ id, path }) => [id, parts.bytes(path)]));
+  return (offset) =>
+    frames.flatMap((frame) => {
+      const caption = named(frame, "wp:docPr")[0]?.attributes["descr"]?.trim();
+      return named(frame, "a:blip").flatMap(({ attributes }) => {
+        const bytes = files.get(attributes["r:embed"] ?? "");
+        return bytes ? [{ offset, bytes, ...(caption && { caption }) }] : [];
+      });
+    });
+}
 
 /** Paragraph styles whose meaning is in their name. */
 const knownStyles = [

@@ -3,10 +3,10 @@ import type { Anchor } from "../../../core/types.js";
 import { escapeCell, markdownRows } from "../html/table.js";
 import { markdownOfNodes } from "../html/html.js";
 import { isText, named, textOf, type HtmlElement, type HtmlNode } from "../element-tree.js";
-import type { LoadedText, Loader } from "../loader.js";
+import type { FoundPicture, LoadedText, Loader } from "../loader.js";
 import { htmlBlocksOf } from "./odt.js";
 import { openDocument } from "./open-document.js";
-import { unpack } from "./package.js";
+import { type Package, unpack } from "./package.js";
 
 /**
  * Reads the slides of a PowerPoint file as Markdown: titles are headings, tables are tables, speaker's notes follow their
@@ -15,7 +15,9 @@ import { unpack } from "./package.js";
  * @throws LoadError (`unreadable`) when it is damaged, encrypted, or of the format before 2007.
  */
 export const loadPptx: Loader = (file) => {
-  const parts = unpack(file, (path) => /\.(?:xml|rels)$/.test(path));
+  const parts = unpack(file, (path) =>
+    (file.wantsPictures ? /\.(?:xml|rels)$|^ppt\/media\// : /\.(?:xml|rels)$/).test(path),
+  );
   const slides = parts.related("ppt/presentation.xml", "slide");
   const { uri } = file;
   if (slides.length === 0) throw new LoadError("unreadable", uri, `${uri} is not a PowerPoint file with slides`);
@@ -23,8 +25,28 @@ export const loadPptx: Loader = (file) => {
     const notes = parts.related(path, "notesSlide").flatMap((note) => blocksOf(parts.xml(note.path), "body"));
     return [...blocksOf(parts.xml(path)), ...notes].join("\n\n");
   });
-  return { ...pagesOf(texts), ...parts.properties() };
+  const pages = pagesOf(texts);
+  return {
+    ...pages,
+    ...parts.properties(),
+    ...(file.wantsPictures && {
+      pictures: slides.flatMap(({ path }, index) => picturesOn(path, index + 1, parts, pages)),
+    }),
+  };
 };
+
+/** The pictures of one slide, behind its words. */
+function picturesOn(slide: string, page: number, parts: Package, { text, anchors = [] }: LoadedText): FoundPicture[] {
+  const next = anchors.find((anchor) => anchor.page! > page)?.start ?? text.length;
+  const offset = text.slice(0, next).trimEnd().length;
+  const shown = named(parts.xml(slide), "p:pic");
+  return parts.related(slide, "image").flatMap(({ id, path }) => {
+    const bytes = parts.bytes(path);
+    const frame = shown.find((one) => named(one, "a:blip").some(({ attributes }) => attributes["r:embed"] === id));
+    const caption = named(frame, "p:cNvPr")[0]?.attributes["descr"]?.trim();
+    return bytes ? [{ bytes, offset, page, ...(caption && { caption }) }] : [];
+  });
+}
 
 /** Slides as one text, an empty line between two; each that is not empty has an anchor, as a page. */
 export function pagesOf(slides: readonly string[]): LoadedText {

@@ -35,7 +35,7 @@ export const readSourceTool = documentTool({
     const document = await requireDocument(documents, given);
     const { uri, title, mediaType } = document;
     const { start, end, next, text } = documentPart(document, wanted, maxCharacters);
-    const index = placeInDocument(document, start);
+    const { picture: _, ...index } = placeInDocument(document, start);
     const { length } = document.text;
     const goesOn = next === undefined ? [] : [`The document goes on: read_source with start ${next}.`];
     return {

@@ -132,11 +132,12 @@ export const chinese: Words = {
   openSource: (number, title) => `来源 ${number}：${title}`,
   supportNote: ({ support, struckOut }) =>
     struckOut ? "原文中已删去" : support === "near" ? "与原文略有出入" : support === "missing" ? "原文中未找到" : "",
-  place: ({ page, line, seconds }) =>
+  place: ({ page, line, seconds, picture }) =>
     [
       page !== undefined && `第 ${page} 页`,
       line !== undefined && `第 ${line} 行`,
       seconds !== undefined && clockTime(seconds),
+      picture && `图片，由 ${picture.describedBy} 描述`,
     ]
       .filter(Boolean)
       .join("，"),

@@ -155,11 +155,12 @@ export const english = {
         : support === "missing"
           ? "not found in the document"
           : "",
-  place: ({ page, line, seconds }: Pick<WireCitation, "page" | "line" | "seconds">) =>
+  place: ({ page, line, seconds, picture }: Pick<WireCitation, "page" | "line" | "seconds" | "picture">) =>
     [
       page !== undefined && `page ${page}`,
       line !== undefined && `line ${line}`,
       seconds !== undefined && `at ${clockTime(seconds)}`,
+      picture && `from a picture, described by ${picture.describedBy}`,
     ]
       .filter(Boolean)
       .join(", "),

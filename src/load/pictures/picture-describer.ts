@@ -32,7 +32,7 @@ export class PictureDescriber {
   readonly #settings: PictureSettings;
   readonly #run: PictureRun;
   readonly #folder: PictureFolder | undefined;
-  /** By hash: the same picture in two documents that are read at once is sent once. */
+  /** Descriptions by hash, so that a picture in two documents that are read at once is sent once. */
   readonly #described = new Map<string, Promise<string>>();
   #sent = 0;
 

@@ -97,11 +97,13 @@ export class LoadingWorker {
 
   /** Adds the pictures of all pages, some pages at a time, each behind the text of its page. */
   async #withPictures(
-    { pagesWithoutText: _, ...read }: LoadedText,
+    loaded: LoadedText,
     { anchors: own = [], pagesWithoutText: bare = [] }: LoadedText,
     file: FileToLoad,
     options: LoadBytesOptions,
   ): Promise<LoadedText> {
+    const read: LoadedText = { ...loaded };
+    delete (read as { pagesWithoutText?: unknown }).pagesWithoutText;
     const numbers = new Set([...own.flatMap(({ page }) => page ?? []), ...bare]);
     const pages = [...numbers].toSorted((one, other) => one - other).slice(0, maxPages);
     const starts = (read.anchors ?? []).filter(({ page }) => page !== undefined);

@@ -185,9 +185,9 @@ describe.skipIf(isChromiumMissing)("a source", () => {
     await answered(page);
     await answerOf(page).locator(".mark").first().click();
     await panel.locator("mark").first().waitFor();
-    await expect.poll(() => coloured("keyword")).toContain("def");
     const inMark = `[...CSS.highlights.get("code-keyword")].some(({ startContainer }) => startContainer.parentElement.closest("mark"))`;
-    expect(await page.evaluate(inMark)).toBe(true);
+    await expect.poll(() => page.evaluate(inMark)).toBe(true);
+    expect(await coloured("keyword")).toContain("def");
   });
 
   test("does nothing, whatever its Markdown and HTML want", async () => {

@@ -144,6 +144,10 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   embedder: (options: object, { transport }) => citewell.embedder(transport, { model: "m", ...options }),
   "Embedder.embed": (options, { embedder }) => embedder.embed(["a"], options),
   reranker: (options: object, { transport }) => citewell.reranker(transport, { model: "m", ...options }),
+  "PictureReader.describe": (options, { transport }) =>
+    citewell
+      .pictureReader(citewell.chatModel(transport, { model: "citewell/local-look" }))
+      .describe({ bytes: new Uint8Array(), mediaType: "image/png" }, options),
   "Reranker.rerank": (options, { reranker }) => reranker.rerank("a", ["a"], options),
   answer: (options, { chat }) => citewell.answer(chat, options),
   resumeAnswer: (options, { chat }) => citewell.resumeAnswer(chat, {} as never, options),
@@ -263,6 +267,7 @@ const noOptions: Readonly<Record<string, string>> = {
   AnswerableQuery: data,
   'Pick<Answer<unknown>, "hits" | "question" | "text">': data,
   'Pick<Chunk, "context" | "text">': data,
+  PictureToRead: data,
   Submission: data,
   VideoTask: data,
   LangChainLoader: foreign,

@@ -298,6 +298,8 @@ export interface ChunkStep {
   readonly rank?: number;
   /** Reason for dropping it, in words. */
   readonly reason?: string;
+  /** Id of the chunk that stands in its place; see `TraceStep.dropped`. */
+  readonly into?: string;
   /** For a search: its rank with each retriever, or why it has none. */
   readonly retrievers?: readonly RetrieverView[];
 }

@@ -52,11 +52,13 @@ export class PictureDescriber {
     const inserted: InsertedDescription[] = [];
     let isPartial = false;
     const { model: describedBy } = this.#settings.reader;
+    const places = new Map<string, number>();
+    for (const { sha256 } of pictures) places.set(sha256, (places.get(sha256) ?? 0) + 1);
     for (const picture of pictures) {
       this.#run.signal.throwIfAborted();
       const { bytes, sha256, offset, page } = picture;
-      const places = pictures.filter((other) => other.sha256 === sha256).length;
-      const verdict = worthDescribing({ facts: imageFacts(bytes), sizeBytes: bytes.length, places });
+      const weighed = { facts: imageFacts(bytes), sizeBytes: bytes.length, places: places.get(sha256)! };
+      const verdict = worthDescribing(weighed);
       if ("decorative" in verdict) leftOut.set(verdict.decorative, (leftOut.get(verdict.decorative) ?? 0) + 1);
       else if ("refused" in verdict) warnings.push(`${nameOf(picture)} ${verdict.refused}`);
       else {
@@ -144,7 +146,13 @@ export class PictureDescriber {
     const tokens = usage ? usage.inputTokens + usage.outputTokens : 0;
     if (tokens > 0) report({ type: "progress", what: "picture-tokens", count: tokens });
     const words = described.text.trim();
-    await this.#folder?.keep({ sha256, bytes, mediaType, model: reader.model, text: words });
+    try {
+      await this.#folder?.keep({ sha256, bytes, mediaType, model: reader.model, text: words });
+    } catch (thrown) {
+      // The words are paid: they go into the document, and only the next run would pay again.
+      const message = `A description could not be kept, and will be paid again: ${systemMessage(asError(thrown))}`;
+      report({ type: "warning", message });
+    }
     return words;
   }
 }

@@ -1,6 +1,6 @@
 import type { ImageFacts } from "../../media/image-header.js";
 
-/** Formats that the service takes in messages, by the media type that names them there. */
+/** Formats that are sent, with their media types: those that the contract names for video tasks. */
 const mediaTypes = new Map([
   ["png", "image/png"],
   ["jpeg", "image/jpeg"],
@@ -12,7 +12,7 @@ const mediaTypes = new Map([
 
 /** Pixels of a picture: an A4 page at 600 dots to the inch has 35 million. */
 const maxPixels = 50_000_000;
-/** The contract's bound for pictures, which is exclusive. */
+/** The contract bounds the pictures of video tasks so, and says nothing of those in messages. Exclusive. */
 const belowBytes = 30 * 1024 * 1024;
 /** Smaller ones are icons, bullets and rules. */
 const minSide = 48;

@@ -104,6 +104,7 @@ async function* untilFailure(read: DocumentSource["read"]): AsyncGenerator<Docum
  * ```
  */
 export function allSources(sources: readonly DocumentSource[]): DocumentSource {
+  const watched = sources.flatMap(({ files }) => files ?? []);
   return documentSource({
     id: sources.map(({ id }) => id).join(" "),
     read: async function* (context) {
@@ -113,10 +114,10 @@ export function allSources(sources: readonly DocumentSource[]): DocumentSource {
       for (const source of sources) if (await source.vanished(uri, from)) return true;
       return false;
     },
-    ...(sources.every(({ files }) => files) && {
+    ...(watched.length === sources.length && {
       files: {
-        roots: sources.flatMap(({ files }) => files!.roots),
-        only: (changed) => allSources(sources.map(({ files }) => files!.only(changed))),
+        roots: watched.flatMap(({ roots }) => roots),
+        only: (changed) => allSources(watched.map((files) => files.only(changed))),
       },
     }),
   });

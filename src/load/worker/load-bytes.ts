@@ -102,8 +102,7 @@ export class LoadingWorker {
     file: FileToLoad,
     options: LoadBytesOptions,
   ): Promise<LoadedText> {
-    const read: LoadedText = { ...loaded };
-    delete (read as { pagesWithoutText?: unknown }).pagesWithoutText;
+    const { pagesWithoutText: _, ...read } = loaded;
     const numbers = new Set([...own.flatMap(({ page }) => page ?? []), ...bare]);
     const pages = [...numbers].toSorted((one, other) => one - other).slice(0, maxPages);
     const starts = (read.anchors ?? []).filter(({ page }) => page !== undefined);

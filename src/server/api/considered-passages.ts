@@ -47,8 +47,9 @@ function verdictOf({ kept, steps }: ChunkHistory): WireConsidered["verdict"] {
   if (kept) return "shown";
   const last = steps.findLast(({ outcome }) => outcome !== "absent");
   if (last?.outcome !== "dropped") return last ? "other" : "low";
-  if (!last.step.startsWith("search")) return losses[last.step] ?? "other";
-  return last.reason?.startsWith("same text") ? "same-text" : "low";
+  // Widening merges passages; any other step has put a passage with the same text in its place.
+  if (last.into !== undefined && last.step !== "widen") return "same-text";
+  return last.step.startsWith("search") ? "low" : (losses[last.step] ?? "other");
 }
 
 /** Ids of chunks, those first that the latest step kept, then those that it dropped, and so on to the first step. */

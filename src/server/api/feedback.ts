@@ -52,8 +52,9 @@ export const feedbackRoutes = [
     request: z.strictObject({ rating: z.enum(["up", "down"]).optional() }),
     reply: z.object({ answers: z.array(WireRatedAnswer) }),
     async serve({ rating }, { documents, access }) {
-      const found = await documents.feedback(given({ rating }));
-      const shown = hasRole(access, "manage") ? found : found.filter(({ owner }) => owner === access.owner);
+      const isManager = hasRole(access, "manage");
+      const found = await documents.feedback(given({ rating, owner: isManager ? undefined : access.owner }));
+      const shown = isManager ? found : found.filter(({ owner }) => owner === access.owner);
       return { json: { answers: shown.map(wireRatedAnswer) } };
     },
   }),

@@ -1,3 +1,4 @@
+import { given } from "../../core/given.js";
 import type { ChunkHistory, ChunkStep, RetrieverView, Trace, TraceStep } from "../../core/types.js";
 
 /** Follows a chunk through the steps, and says in a sentence why it is, or is not, among the hits. Accepts any id. */
@@ -26,7 +27,7 @@ function stepOf({ step, kept, dropped, lists }: TraceStep, chunkId: string): Chu
   if (rank > 0) return { step, outcome: "kept", rank, ...retrievers };
   const loss = dropped.find((drop) => drop.chunkId === chunkId);
   return loss
-    ? { step, outcome: "dropped", reason: loss.reason, ...retrievers }
+    ? { step, outcome: "dropped", reason: loss.reason, ...given({ into: loss.into }), ...retrievers }
     : { step, outcome: "absent", ...retrievers };
 }
 

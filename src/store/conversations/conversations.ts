@@ -29,7 +29,7 @@ import { type ConversationDatabase, type ConversationRunner, rows, type Work } f
 /** Selects a conversation of a scope. */
 export interface WhichConversation {
   readonly id: string;
-  /** Required owner. Default: any. */
+  /** Owner that it must have, or the call is refused. Default: it may have any. */
   readonly owner?: string | undefined;
 }
 

@@ -3,7 +3,7 @@ import type { Hit, TraceStep } from "../../../src/core/types.js";
 import { consideredIn } from "../../../src/server/api/considered-passages.js";
 import { askableTrace } from "../../../src/stages/answering/trace.js";
 
-const ids = ["shown", "later", "low", "copy", "alike", "merged", "crowded", "folded"];
+const ids = ["shown", "later", "low", "copy", "alike", "merged", "crowded", "twin", "folded"];
 
 /** A trace that loses a passage at every step that can. */
 const steps: TraceStep[] = [
@@ -12,7 +12,7 @@ const steps: TraceStep[] = [
     kept: ids.filter((id) => !["low", "copy"].includes(id)),
     dropped: [
       { chunkId: "low", reason: "ranked 7, and count is 6" },
-      { chunkId: "copy", reason: "same text as shown" },
+      { chunkId: "copy", reason: "same text as shown", into: "shown" },
     ],
     milliseconds: 1,
     lists: [
@@ -23,26 +23,29 @@ const steps: TraceStep[] = [
   },
   {
     step: "diversify",
-    kept: ["shown", "later", "merged", "crowded", "folded"],
+    kept: ["shown", "later", "merged", "crowded", "twin", "folded"],
     dropped: [{ chunkId: "alike", reason: "adds less than the 5 hits that were kept" }],
     milliseconds: 1,
   },
   {
     step: "rerank",
-    kept: ["shown", "merged", "crowded", "folded"],
+    kept: ["shown", "merged", "crowded", "twin", "folded"],
     dropped: [{ chunkId: "later", reason: "ranked 5, and topN is 4" }],
     milliseconds: 1,
   },
   {
     step: "widen",
-    kept: ["shown", "crowded", "folded"],
-    dropped: [{ chunkId: "merged", reason: "merged into shown" }],
+    kept: ["shown", "crowded", "twin", "folded"],
+    dropped: [{ chunkId: "merged", reason: "merged into shown", into: "shown" }],
     milliseconds: 1,
   },
   {
     step: "pack",
     kept: ["shown", "folded"],
-    dropped: [{ chunkId: "crowded", reason: "no room" }],
+    dropped: [
+      { chunkId: "crowded", reason: "no room" },
+      { chunkId: "twin", reason: "same text as shown", into: "shown" },
+    ],
     milliseconds: 1,
   },
   { step: "fold", kept: ["shown"], dropped: [], milliseconds: 1 },
@@ -62,6 +65,7 @@ test("each passage that was looked at has the step that it ended at, as a code, 
     later: "reranked-low",
     merged: "merged",
     crowded: "no-room",
+    twin: "same-text",
     folded: "other",
   });
   expect(considered.find(({ chunkId }) => chunkId === "shown")!.ranks).toEqual([

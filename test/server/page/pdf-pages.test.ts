@@ -70,14 +70,18 @@ describe.skipIf(isChromiumMissing)("a PDF beside the answers", () => {
     return { ...tab, file: join(folder, "manual.pdf") };
   }
 
-  /** Opens the source of an answer, and waits for the boxes around the cited words. */
-  async function cited(page: Page, question: string) {
+  async function openSource(page: Page, question: string) {
     await ask(page, question);
     await answered(page);
     await answerOf(page)
       .getByRole("button", { name: /^Source 1/ })
       .first()
       .click();
+  }
+
+  /** Opens the source of an answer, and waits for the boxes around the cited words. */
+  async function cited(page: Page, question: string) {
+    await openSource(page, question);
     await page.locator(".cited-box").first().waitFor({ timeout: 20_000 });
   }
 
@@ -171,6 +175,26 @@ describe.skipIf(isChromiumMissing)("a PDF beside the answers", () => {
     if (screenshots !== undefined) await page.screenshot({ path: join(screenshots, `pdf-turned-${degrees}.png`) });
   });
 
+  test("has a quotation boxed on both pages that it stands on, and nothing else of the second", async () => {
+    const pages = [
+      ["The weather was fine.", "The valve of the boiler is"],
+      ["replaced after seven years", "by a plumber.", "Nobody else may do it."],
+    ];
+    const { page } = await servedPdf(tinyPdf(pages), {}, replies.valve);
+    await cited(page, "When is the valve of the boiler replaced?");
+    await expect
+      .poll(() => boxedWords(page))
+      .toBe("The valve of the boiler is replaced after seven years by a plumber.");
+  });
+
+  test("has no box on the next page, which begins with the last words of the quotation", async () => {
+    const pages = [["The vault opens at nine in the morning."], ["in the morning. And in the evening."]];
+    const { page } = await servedPdf(tinyPdf(pages));
+    await cited(page, "When does the vault open?");
+    await page.locator('[data-page="2"] .pdf-text').waitFor();
+    expect(await page.locator('[data-page="2"] .cited-box').count()).toBe(0);
+  });
+
   test("of 800 pages opens at the cited one, holds few pages, and is walked through, enlarged and searched", async () => {
     const pages = Array.from({ length: 800 }, (_, index) =>
       index === 654 ? ["The vault opens at nine in the morning."] : filler(index + 1),
@@ -205,12 +229,7 @@ describe.skipIf(isChromiumMissing)("a PDF beside the answers", () => {
   test("whose file is gone or broken is shown as the text that was read, and says so", async () => {
     const { page, file } = await servedPdf(tinyPdf([["The vault opens at nine in the morning."]]));
     await writeFile(file, "%PDF-1.7 and nothing else");
-    await ask(page, "When does the vault open?");
-    await answered(page);
-    await answerOf(page)
-      .getByRole("button", { name: /^Source 1/ })
-      .first()
-      .click();
+    await openSource(page, "When does the vault open?");
     await page.getByText("The pages cannot be shown.").waitFor({ timeout: 20_000 });
     expect(await page.locator(".excerpt mark").allTextContents()).not.toEqual([]);
   });
@@ -220,12 +239,7 @@ describe.skipIf(isChromiumMissing)("a PDF beside the answers", () => {
       mayFail: /pdf-worker|404/,
     });
     await page.route("**/pdf-worker.js", (route) => route.fulfill({ status: 404 }));
-    await ask(page, "When does the vault open?");
-    await answered(page);
-    await answerOf(page)
-      .getByRole("button", { name: /^Source 1/ })
-      .first()
-      .click();
+    await openSource(page, "When does the vault open?");
     await page.getByText("The pages cannot be shown.").waitFor({ timeout: 20_000 });
     expect(await page.locator(".excerpt mark").allTextContents()).not.toEqual([]);
   });

@@ -47,17 +47,12 @@ export function createClient(send: Send) {
 
     search: (question: string) => read<{ readonly considered: WireConsidered[] }>("POST", "api/search", { question }),
 
-    /** All conversations, read a page at a time. */
-    conversations: async () => {
-      const all: WireConversation[] = [];
-      for (let after: string | undefined; ;) {
-        const path = `api/conversations?${query({ limit: 1000, ...(after !== undefined && { after }) })}`;
-        const page = await read<{ readonly conversations: WireConversation[]; readonly next?: string }>("GET", path);
-        all.push(...page.conversations);
-        if (page.next === undefined) return all;
-        after = page.next;
-      }
-    },
+    /** A page of the conversations, those with the last question first. @param after the `next` of the page before. */
+    conversations: (after?: string) =>
+      read<{ readonly conversations: WireConversation[]; readonly next?: string }>(
+        "GET",
+        `api/conversations?${query({ limit: 1000, ...(after !== undefined && { after }) })}`,
+      ),
     conversation: (id: string) => read<WireWholeConversation>("GET", conversation(id)),
     rename: (id: string, title: string) => read<WireConversation>("PATCH", conversation(id), { title }),
     deleteConversation: (id: string) => send("DELETE", conversation(id)),

@@ -9,9 +9,24 @@ export function createConversations(client: Client) {
   const list = signal<readonly WireConversation[]>([]);
   return {
     list,
+    /** Reads all pages of the list. */
+    load: async () => {
+      const all: WireConversation[] = [];
+      for (let after: string | undefined; ;) {
+        const { conversations, next } = await client.conversations(after);
+        all.push(...conversations);
+        if (next === undefined) break;
+        after = next;
+      }
+      list.value = all;
+    },
+    /** Reads the first page again, where whatever was asked since stands; those behind it have not changed. */
     refresh: async () => {
-      const conversations = await client.conversations();
-      list.value = conversations.toSorted((a, b) => b.updatedAtMs - a.updatedAtMs);
+      const { conversations, next } = await client.conversations();
+      const read = new Set(conversations.map(({ id }) => id));
+      const oldest = conversations.at(-1)?.updatedAtMs ?? 0;
+      const behind = list.value.filter(({ id, updatedAtMs }) => !read.has(id) && updatedAtMs <= oldest);
+      list.value = next === undefined ? conversations : [...conversations, ...behind];
     },
     rename: async (id: string, title: string) => {
       const renamed = await client.rename(id, title);

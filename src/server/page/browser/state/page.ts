@@ -70,7 +70,7 @@ export function createPage() {
   // All at once: on a slow line each request that waits for another costs half a second.
   const load = () =>
     Promise.all([
-      conversations.refresh(),
+      conversations.load(),
       documents.refresh(),
       refreshStatus().then(() => (status.value?.uploads ? uploads.refresh() : undefined)),
     ]);

@@ -49,7 +49,8 @@ export function PdfView({ href, page, quote, expected, onFailure }: PdfViewProps
   const match = useSignal<Match | undefined>(undefined);
   /** The place that was scrolled to: once for each citation and match, so that reading on is left alone. */
   const reached = useRef("");
-  const isBoxMissing = useSignal(false);
+  /** The places of the quotation by their pages; empty where it is not found. */
+  const quoted = useSignal<ReadonlyMap<number, readonly PieceRange[]> | undefined>(undefined);
 
   useEffect(() => {
     let isGone = false;
@@ -87,30 +88,40 @@ export function PdfView({ href, page, quote, expected, onFailure }: PdfViewProps
     if (!opened.value) return;
     reached.current = "";
     match.value = undefined;
-    isBoxMissing.value = false;
     show(Math.min(page, opened.value.pdf.numPages));
   }, [opened.value, page, quote]);
 
-  const place = `${page} ${expected} ${quote}`;
+  // A quotation may go on over the page, so that both pages are read as one.
+  useEffect(() => {
+    quoted.value = undefined;
+    const pdf = opened.value?.pdf;
+    if (!pdf || quote === "") return undefined;
+    let isGone = false;
+    placesOnPages(pdf, page, quote, expected).then(
+      (found) => {
+        if (!isGone) quoted.value = found;
+      },
+      () => undefined,
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [opened.value, page, quote, expected]);
+
   const boxedOn =
     (number: number) =>
     (pieces: readonly string[]): readonly PieceRange[] => {
       const searched = match.value;
-      if (searched) return searched.page === number ? (searchOnPage(searched.query, pieces)[searched.index] ?? []) : [];
-      if (number !== page && number !== page + 1) return [];
-      const places = number === page ? placesOnPage(quote, pieces, expected) : tailOf(quote, pieces);
-      if (number === page) isBoxMissing.value = quote !== "" && places.length === 0;
-      return places;
+      if (!searched) return quoted.value?.get(number) ?? [];
+      return searched.page === number ? (searchOnPage(searched.query, pieces)[searched.index] ?? []) : [];
     };
-  const keyOf = (number: number) =>
-    match.value
-      ? `${match.value.query} ${match.value.page} ${match.value.index}`
-      : number === page || number === page + 1
-        ? place
-        : "";
+  const keyOf = (number: number) => {
+    if (match.value) return `${match.value.query} ${match.value.page} ${match.value.index}`;
+    return quoted.value?.has(number) ? `${page} ${expected} ${quote}` : "";
+  };
   const onBoxed = (number: number, box: HTMLElement) => {
     const wanted = keyOf(number);
-    if (reached.current === wanted || (!match.value && number !== page)) return;
+    if (reached.current === wanted || (!match.value && number !== Math.min(...(quoted.value?.keys() ?? [])))) return;
     reached.current = wanted;
     box.scrollIntoView({ block: "center" });
   };
@@ -164,7 +175,7 @@ export function PdfView({ href, page, quote, expected, onFailure }: PdfViewProps
         onFit={() => zoomBy(1 / zoom.value)}
         onSearch={search}
       />
-      {isBoxMissing.value && !match.value && <p class="quiet">{words.pdfNotBoxed}</p>}
+      {quoted.value?.size === 0 && !match.value && <p class="quiet">{words.pdfNotBoxed}</p>}
       <div ref={scroller} class="pdf-pages" tabindex={0} role="group" aria-label={words.pdfPages} onScroll={onScroll}>
         {opened.value
           ? Array.from({ length: count }, (_, index) => index + 1).map((number) => (
@@ -187,14 +198,28 @@ export function PdfView({ href, page, quote, expected, onFailure }: PdfViewProps
   );
 }
 
-/** The end of a quotation that goes on from the page before, at the beginning of a page. */
-function tailOf(quote: string, pieces: readonly string[]): readonly PieceRange[] {
-  const pieceWords = quote.split(/\s+/);
-  for (let from = 1; from < pieceWords.length - 2; from++) {
-    const found = placesOnPage(pieceWords.slice(from).join(" "), pieces);
-    if (found.length > 0) return found[0]!.piece < 8 ? found : [];
-  }
-  return [];
+/** The places of a quotation on a page and, where it goes on there, on the next. */
+async function placesOnPages(
+  pdf: PDFDocumentProxy,
+  page: number,
+  quote: string,
+  expected: number,
+): Promise<ReadonlyMap<number, readonly PieceRange[]>> {
+  const first = await piecesOf(pdf, page);
+  const next = page < pdf.numPages ? await piecesOf(pdf, page + 1) : [];
+  const all = placesOnPage(
+    quote,
+    [...first, ...next],
+    (expected * first.length) / Math.max(1, first.length + next.length),
+  );
+  const before = all.filter(({ piece }) => piece < first.length);
+  const behind = all.flatMap(({ piece, ...range }) =>
+    piece < first.length ? [] : [{ piece: piece - first.length, ...range }],
+  );
+  return new Map([
+    ...(before.length > 0 ? [[page, before] as const] : []),
+    ...(behind.length > 0 ? [[page + 1, behind] as const] : []),
+  ]);
 }
 
 async function piecesOf(pdf: PDFDocumentProxy, number: number): Promise<readonly string[]> {

@@ -211,7 +211,6 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   evaluateAnswers: (options) => evaluating.evaluateAnswers([], options),
   evaluatePassages: (options) => evaluating.evaluatePassages([], options),
   evaluate: (options) => evaluating.evaluate([], () => Promise.resolve([]), options),
-  judgeAnswer: (options, { chat }) => evaluating.judgeAnswer(chat, { question, text: "a", hits: [] }, options),
   judgeAnswers: (options, { chat }) => evaluating.judgeAnswers(chat, options),
   makeQuestions: (options, { kb }) => evaluating.makeQuestions(kb, options),
   askedQuestions: (options, { kb }) => evaluating.askedQuestions(kb, options),

@@ -276,7 +276,13 @@ It needs no store, sends nothing, and keeps nothing. Texts start with the page, 
       "write an HTML page with charts and the queries that changed most; needs vega, vega-lite",
     )
     .option("--answers", "measure answers against answers.jsonl, with and without the documents that hold them")
-    .option("--judge <model>", "with --answers: let this chat model judge faithfulness and relevance too")
+    .option("--judge <model>", "with --answers: let this chat model judge faithfulness, relevance and completeness too")
+    .option("--judge-tokens <count>", "maximum tokens of the judge", between(1, Number.MAX_SAFE_INTEGER))
+    .option("--judge-cost <amount>", "maximum cost of the judge; needs --judge-price", positive)
+    .option(
+      "--judge-price <price...>",
+      "prices of a million tokens of the judge, of requests and of replies, such as 0.5 2",
+    )
     .option("--output <file>", "write the result as JSON, with the scores of every query")
     .option("--baseline <file>", "compare with a file from --output; exit 1 if significantly worse")
     .takesStore("folder of a store to keep and use again (default: a temporary one)")

@@ -28,8 +28,6 @@ export type {
 export type { AnswerFlaw } from "../evaluate/answer-flaws.js";
 export { evaluate, rankDocuments } from "../evaluate/evaluate.js";
 export type { EvaluateOptions, Evaluation, MetricName, Scores } from "../evaluate/evaluate.js";
-export { judgeAnswer, judgeRubric } from "../evaluate/judge-answer.js";
-export type { Judgement } from "../evaluate/judge-answer.js";
 export { averagePrecision, ndcg, recall, reciprocalRank } from "../evaluate/metrics.js";
 export type { Judgements } from "../evaluate/metrics.js";
 export { askedQuestions } from "../tuning/asked-questions.js";

@@ -3,7 +3,7 @@ import { checkPort } from "../core/check-port.js";
 import { OptionsError } from "../core/errors.js";
 import { given } from "../core/given.js";
 import { resolve } from "../core/options.js";
-import type { CloseOptions, Embedder } from "../core/ports.js";
+import type { CloseOptions, Embedder, Reranker, Store } from "../core/ports.js";
 import type { Conversations } from "../store/conversations/conversations.js";
 import { keepsConversations } from "../store/conversations/keeps-conversations.js";
 import { closeOptions } from "../store/call-options.js";
@@ -13,7 +13,7 @@ import { chat } from "../contract/chat.js";
 import { rerank } from "../contract/rerank.js";
 import type { AnswersRequest, ModelRequest } from "../local/in-process.js";
 import { type GivenChunkOptions, keptSettings } from "./ingest/settings.js";
-import { connectModels } from "./connect-models.js";
+import { connectModels, type ModelFolder } from "./connect-models.js";
 import { ingest } from "./ingest.js";
 import {
   type KnowledgeBase,
@@ -31,33 +31,37 @@ import { RunningWork } from "./running-work.js";
 // abstracts (benchmarks/quality).
 const lexicalEmbeddingWeights = { dense: 0.1, lexical: 1 } as const;
 
-type OpenSibling = (
-  path: string,
-  chunk: GivenChunkOptions,
-  wrap: (embedder: Embedder) => Embedder,
-) => Promise<KnowledgeBase>;
+/** The parts in which a knowledge base beside another differs from it. */
+export interface Beside {
+  /** Path of its store; or a store that is open already, and stays so when it is closed. */
+  readonly place: string | Store;
+  /** How documents are cut there, over what the other has. */
+  readonly chunk?: GivenChunkOptions;
+  /** Models in place of the other's, at the same service. */
+  readonly models?: { readonly embedding?: string | ModelFolder; readonly rerank?: string };
+  /** Puts something in front of its embedder. */
+  readonly wrapEmbedder: (embedder: Embedder) => Embedder;
+  /** Puts something in front of its reranker. The local service's costs nothing and judges passages together: it stays as it is. */
+  readonly wrapReranker: (reranker: Reranker) => Reranker;
+}
 
+type OpenSibling = (beside: Beside) => Promise<KnowledgeBase>;
+
+// Keyed by what openKnowledgeBase() returned, so that its public type need not offer this.
 const siblings = new WeakMap<object, OpenSibling>();
 
 /**
- * Opens a store at another path with the models and settings of a knowledge base that is open, and stays so longer.
+ * Opens another store with the models and settings of a knowledge base that is open, and stays so longer.
  *
- * @param chunk how documents are cut there, over what the knowledge base has.
- * @param wrap puts something in front of its embedder.
  * @throws OptionsError for one that `openKnowledgeBase` did not return, such as a scoped one.
  */
-export function openBeside(
-  kb: object,
-  path: string,
-  chunk: GivenChunkOptions,
-  wrap: (embedder: Embedder) => Embedder,
-): Promise<KnowledgeBase> {
+export function openBeside(kb: object, beside: Beside): Promise<KnowledgeBase> {
   const open = siblings.get(kb);
   if (!open)
     throw new OptionsError("options", "must be a whole knowledge base, as openKnowledgeBase() returns it", {
       option: "kb",
     });
-  return open(path, chunk, wrap);
+  return open(beside);
 }
 
 /** How the documents of a knowledge base were cut when it was last filled, as far as a caller said. */
@@ -170,25 +174,44 @@ export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Pro
         await (closed ??= close(checked));
       },
     };
-    siblings.set(opened, (location, cut, wrap) =>
-      // The other models are connected as here, so that a reranker of the local service moves hits as far as it does here.
-      openKnowledgeBase({
+    siblings.set(opened, async ({ place, chunk: cut, models: others = {}, wrapEmbedder, wrapReranker }) => {
+      const named = await connectModels({
+        ...options,
+        models: { ...options.models, ...others },
+        embedder: others.embedding === undefined ? embedder : undefined,
+        ...(others.rerank !== undefined && { reranker: undefined }),
+      });
+      // The local service's reranker is connected as here, so that it moves hits as far as it does here.
+      const isLocalReranker = Object.keys(named.reranking).length > 0;
+      const beside = await openKnowledgeBase({
         ...given({
           transport: options.transport,
-          models: options.models,
           chat: options.chat,
-          reranker: options.reranker,
           chatModel: options.chatModel,
-          weights,
+          weights: options.weights,
+          metadata,
           onWarning,
         }),
-        path: location,
+        ...(isLocalReranker || !named.reranks
+          ? given({ models: { ...options.models, ...given({ rerank: others.rerank }) } })
+          : given({ models: options.models, reranker: wrapReranker(named.reranker()) })),
+        ...(typeof place === "string"
+          ? {
+              path: place,
+              ...(!settings.store && given({ latent: settings.latent })),
+              ...(settings.store && { latent: false }),
+            }
+          : { store: place }),
         concurrency,
         chunk: { ...chunk, ...cut },
-        embedder: wrap(embedder),
-        latent: settings.store ? false : latent,
-      }),
-    );
+        embedder: wrapEmbedder(named.embedder),
+      });
+      const closeAll = async (closing: CloseOptions = {}) => {
+        await beside.close(closing);
+        await named.close();
+      };
+      return { ...beside, close: closeAll };
+    });
     return opened;
   } catch (error) {
     await models.close();

@@ -1,5 +1,5 @@
-import { appendFile, readFile } from "node:fs/promises";
 import { z } from "zod";
+import { keepLines, keptLines } from "./kept-lines.js";
 
 const Measured = z.object({ content: z.string(), settings: z.string(), question: z.string(), gain: z.number() });
 
@@ -17,9 +17,8 @@ export class MeasuredGains {
   /** @param content names the documents and questions: what was measured on others does not count. */
   static async open(path: string, content: string): Promise<MeasuredGains> {
     const kept = new MeasuredGains(path, content);
-    for (const line of (await readFile(path, "utf8").catch(() => "")).split("\n")) {
-      const read = parsedLine(line);
-      if (read?.content === content) kept.#gains.set(keyOf(read.settings, read.question), read.gain);
+    for (const line of await keptLines(path, Measured)) {
+      if (line.content === content) kept.#gains.set(keyOf(line.settings, line.question), line.gain);
     }
     return kept;
   }
@@ -30,19 +29,10 @@ export class MeasuredGains {
 
   async keep(settings: string, question: string, gain: number): Promise<void> {
     this.#gains.set(keyOf(settings, question), gain);
-    await appendFile(this.#path, `${JSON.stringify({ content: this.#content, settings, question, gain })}\n`);
+    await keepLines(this.#path, [{ content: this.#content, settings, question, gain }]);
   }
 }
 
 function keyOf(settings: string, question: string): string {
   return `${settings}\n${question}`;
-}
-
-/** `undefined` for the end of a file that was being written when the run was killed. */
-function parsedLine(line: string): z.output<typeof Measured> | undefined {
-  try {
-    return Measured.parse(JSON.parse(line));
-  } catch {
-    return undefined;
-  }
 }

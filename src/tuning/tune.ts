@@ -5,10 +5,12 @@ import { join } from "node:path";
 import { z } from "zod";
 import { abortSignal } from "../core/call-options.js";
 import { OptionsError } from "../core/errors.js";
+import { given } from "../core/given.js";
 import { listOption, observerOption, optionsOf, resolve } from "../core/options.js";
 import { seededRandom } from "../core/random.js";
 import type { PassageQuestion } from "../evaluate/evaluate-passages.js";
 import type { MetricChange } from "../evaluate/compare.js";
+import type { ModelFolder } from "../knowledge-base/connect-models.js";
 import { chunkSettingsOf } from "../knowledge-base/open.js";
 import type { KnowledgeBase } from "../knowledge-base/options.js";
 import { retrievalSettings } from "../knowledge-base/question-options.js";
@@ -19,8 +21,10 @@ import { BudgetReached } from "./chat-budget.js";
 import { MeasuredGains } from "./measured-gains.js";
 import { passageGain } from "./passage-gain.js";
 import { ReusedEmbeddings } from "./reused-embeddings.js";
+import { ReusedRankings } from "./reused-rankings.js";
 import { successiveHalving, type TuningRound } from "./successive-halving.js";
 import { TrialStores } from "./trial-stores.js";
+import { TuningBudget } from "./tuning-budget.js";
 
 export interface TuneOptions {
   /** Questions with their passages, as `makeQuestions` makes them; those without a passage are left out. At least 20. */
@@ -31,6 +35,15 @@ export interface TuneOptions {
   readonly chunkSizes?: readonly number[];
   /** Overlaps of chunks to try, in tokens. Default: that of the store. */
   readonly overlaps?: readonly number[];
+  /**
+   * Whether to try chunks with the title and headings that they stand under, without them, or both. Default: as in the store for
+   * all sizes, and the other way for the store's own.
+   */
+  readonly contextLines?: readonly boolean[];
+  /** Embedding models to try beside the present one, with the store's own chunks: ids at its service, or folders. Default: none. */
+  readonly embeddingModels?: readonly (string | ModelFolder)[];
+  /** Rerankers to try beside the present one, by id at its service. Default: none. */
+  readonly rerankModels?: readonly string[];
   /** Modes to try. Default: all three. */
   readonly modes?: readonly SearchMode[];
   /** Numbers of candidates for the reranker to try. Default: 20, 40, 100. */
@@ -45,11 +58,16 @@ export interface TuneOptions {
   readonly heldBackShare?: number;
   /** Seed of what is drawn: the same seed tries the same. Default: 1. */
   readonly seed?: number;
-  /** Maximum tokens of the embedding model, those of a run that this one continues included. Default: no limit. */
+  /**
+   * Maximum tokens of embeddings and of reranking together, those of a run that this one continues included. The local service's
+   * reranker counts none. Default: no limit.
+   */
   readonly maxTokens?: number;
-  /** Price of a million of them, in your currency. Default: unknown. */
+  /** Price of a million tokens of the embedding model, in your currency; of the dearest, if you name several. Default: unknown. */
   readonly price?: number;
-  /** Maximum cost of them, which needs `price`. Default: no limit. */
+  /** Price of a million tokens of the reranker. Default: `price`. */
+  readonly rerankPrice?: number;
+  /** Maximum cost of both, which needs `price`. Default: no limit. */
   readonly maxCost?: number;
   /** Maximum time, in minutes. Default: no limit. */
   readonly maxMinutes?: number;
@@ -69,7 +87,7 @@ export interface TuneProgress {
   readonly settings: TunedSettings;
   /** Questions searched for so far, over all settings. */
   readonly searches: number;
-  /** Tokens of the embedding model so far. */
+  /** Tokens of embeddings and of reranking so far. */
   readonly tokens: number;
 }
 
@@ -82,6 +100,11 @@ const tuneOptions = optionsOf<TuneOptions>()({
   present: retrievalSettings.default({}),
   chunkSizes: listOption(z.array(z.int().min(16)).min(1)).optional(),
   overlaps: listOption(z.array(z.int().min(0)).min(1)).optional(),
+  contextLines: listOption(z.array(z.boolean()).min(1)).optional(),
+  embeddingModels: listOption(
+    z.array(z.union([z.string().min(1), z.strictObject({ folder: z.string().min(1) })])),
+  ).default([]),
+  rerankModels: listOption(z.array(z.string().min(1))).default([]),
   modes: listOption(z.array(z.enum(["hybrid", "dense", "lexical"])).min(1)).default(["hybrid", "dense", "lexical"]),
   candidates: counts.default([20, 40, 100]),
   passages: counts.optional(),
@@ -91,6 +114,7 @@ const tuneOptions = optionsOf<TuneOptions>()({
   seed: z.number().default(1),
   maxTokens: z.int().min(1).optional(),
   price: z.number().positive().optional(),
+  rerankPrice: z.number().positive().optional(),
   maxCost: z.number().positive().optional(),
   maxMinutes: z.number().positive().optional(),
   workPath: z.string().min(1).optional(),
@@ -135,7 +159,7 @@ export interface Tuning {
   };
   /** All settings that were tried, those that came furthest first. */
   readonly tried: readonly TriedSettings[];
-  /** Tokens of the embedding model, those of a run that this one continued included. */
+  /** Tokens of embeddings and of reranking, those of a run that this one continued included. */
   readonly tokens: number;
   /** Their cost; `undefined` without a price. */
   readonly cost: number | undefined;
@@ -167,20 +191,22 @@ const defaultPassages = 6;
  */
 export async function tune(kb: KnowledgeBase, options: TuneOptions): Promise<Tuning> {
   const settings = resolve("tune", tuneOptions, options);
-  const { signal, seed, price, workPath, onProgress } = settings;
+  const { signal, seed, price, rerankPrice, maxTokens, maxCost, workPath, onProgress } = settings;
   const questions = settings.questions.filter(({ passages }) => passages.length > 0);
   if (questions.length < minQuestions) {
     const problem = `${questions.length} questions have a passage, and at least ${minQuestions} are needed to tell settings apart`;
     throw new OptionsError("options", problem, { call: "tune", option: "questions" });
   }
   const startedAt = performance.now();
+  const budget = new TuningBudget({ maxTokens, maxCost, price, rerankPrice });
   const folder = workPath ?? (await mkdtemp(join(tmpdir(), "citewell-tune-")));
   await mkdir(folder, { recursive: true });
   const random = seededRandom(seed);
   const present = presentSettings(kb, settings.present);
   const tried = candidateSettings(present, rangesOf(kb, settings, present), settings.maxSettings, random);
-  const embeddings = await ReusedEmbeddings.open(kb.store, join(folder, "embedded.jsonl"), maxTokensOf(settings));
-  const stores = new TrialStores({ kb, present: present.chunk, folder: join(folder, "stores"), embeddings, signal });
+  const embeddings = await ReusedEmbeddings.open(kb.store, join(folder, "embedded.jsonl"), budget);
+  const rankings = await ReusedRankings.open(join(folder, "reranked.jsonl"), budget, kb.embedder.tokens);
+  const stores = new TrialStores({ kb, present, folder: join(folder, "stores"), embeddings, rankings, signal });
   const journal = await MeasuredGains.open(join(folder, "measured.jsonl"), await contentName(kb, questions));
   let searches = 0;
   let isComplete = workPath === undefined;
@@ -197,14 +223,15 @@ export async function tune(kb: KnowledgeBase, options: TuneOptions): Promise<Tun
         if (performance.now() - startedAt > (settings.maxMinutes ?? Infinity) * 60_000) {
           throw new BudgetReached(`maxMinutes is ${settings.maxMinutes}, and so many are over`);
         }
-        const trial = await stores.of(one.chunk);
+        const trial = await stores.of(one);
         gain = passageGain(question, await hitsOf(trial, question.text, one.retrieval, signal));
+        rankings.throwIfFailed();
         searches++;
         await journal.keep(name, question.id, gain);
       }
       gains.push(gain);
     }
-    onProgress?.({ settings: one, searches, tokens: embeddings.tokens });
+    onProgress?.({ settings: one, searches, tokens: budget.tokens });
     return gains;
   };
 
@@ -223,8 +250,8 @@ export async function tune(kb: KnowledgeBase, options: TuneOptions): Promise<Tun
       heldBack: choice.heldBack,
       questions: { choosing: choosing.length, heldBack: heldBack.length },
       tried: lastMeans(choice.rounds, tried),
-      tokens: embeddings.tokens,
-      cost: price === undefined ? undefined : (embeddings.tokens * price) / 1e6,
+      tokens: budget.tokens,
+      cost: budget.cost,
       stopped: choice.stopped,
     };
   } finally {
@@ -241,46 +268,39 @@ async function hitsOf(kb: KnowledgeBase, text: string, how: RetrievalSettings, s
   return hits;
 }
 
-function presentSettings(kb: KnowledgeBase, given: RetrievalSettings): TunedSettings {
+function presentSettings(kb: KnowledgeBase, retrieval: RetrievalSettings): TunedSettings {
   const chunk = chunkSettingsOf(kb);
   const maxTokens = chunk.maxTokens ?? Math.min(defaultChunkTokens, kb.embedder.maxInputTokens);
-  const overlap = chunk.overlapTokens === undefined ? {} : { overlapTokens: chunk.overlapTokens };
-  const rerank = given.rerank !== false && kb.reranker !== undefined;
-  const usual = { mode: "hybrid", topN: 6, ...given } as const;
+  const rerank = retrieval.rerank !== false && kb.reranker !== undefined;
+  const usual = { mode: "hybrid", topN: 6, ...retrieval } as const;
   // Without the reranker, no more are found than are kept.
   return {
-    chunk: { maxTokens, ...overlap },
+    chunk: { maxTokens, ...given({ overlapTokens: chunk.overlapTokens, contextLine: chunk.contextLine }) },
     retrieval: rerank ? { count: 40, ...usual, rerank } : { ...usual, rerank },
   };
 }
 
 function rangesOf(
   kb: KnowledgeBase,
-  { chunkSizes, overlaps, modes, candidates, passages, withoutRerank }: z.output<typeof tuneOptions>,
+  settings: z.output<typeof tuneOptions>,
   { chunk, retrieval }: TunedSettings,
 ): CandidateRanges {
   const { maxInputTokens } = kb.embedder;
+  const asStored = chunk.contextLine ?? true;
+  const { chunkSizes, overlaps, contextLines, embeddingModels, rerankModels, candidates, passages } = settings;
   const sizes = chunkSizes ?? defaultChunkSizes.filter((size) => size <= maxInputTokens);
   return {
     chunkSizes: sizes,
     overlaps: overlaps ?? [chunk.overlapTokens],
-    modes,
-    candidates: kb.reranker ? candidates : [],
+    // The way of the store goes by its name there, so that its settings are not tried twice.
+    contextLines: (contextLines ?? [asStored, !asStored]).map((way) => (way === asStored ? chunk.contextLine : way)),
+    embeddingModels,
+    rerankModels: [...(kb.reranker ? [undefined] : []), ...rerankModels],
+    modes: settings.modes,
+    candidates: kb.reranker || rerankModels.length > 0 ? candidates : [],
     passages: passages ?? [...new Set([retrieval.topN!, defaultPassages])],
-    withoutRerank,
+    withoutRerank: settings.withoutRerank,
   };
-}
-
-/** The stricter of both limits. */
-function maxTokensOf({ maxTokens = Infinity, maxCost, price }: z.output<typeof tuneOptions>): number {
-  if (maxCost === undefined) return maxTokens;
-  if (price === undefined) {
-    throw new OptionsError("options", "maxCost needs the price of a million tokens: set price as well", {
-      call: "tune",
-      option: "maxCost",
-    });
-  }
-  return Math.min(maxTokens, Math.floor((maxCost / price) * 1e6));
 }
 
 /** Names the documents as they are stored, the vectors and the questions. */

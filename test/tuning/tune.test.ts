@@ -1,13 +1,15 @@
 // In test:all alone: it ingests and searches in stores of several sizes, for 30 s.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { openKnowledgeBase } from "../../src/index.js";
+import { createTransport, openKnowledgeBase } from "../../src/index.js";
 import { seededRandom } from "../../src/core/random.js";
 import type { PassageQuestion } from "../../src/evaluate/evaluate-passages.js";
 import { passageGain } from "../../src/tuning/passage-gain.js";
 import { successiveHalving } from "../../src/tuning/successive-halving.js";
 import { tune } from "../../src/tuning/tune.js";
+import { type RecordedRequest, scriptedUpstream, type ScriptedReply } from "../support/scripted-upstream.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { wordEmbedder } from "../support/word-embedder.js";
 
@@ -162,6 +164,100 @@ test("a run that was stopped goes on: no text is embedded and no question measur
   // The third run begins anew; before it nothing was embedded twice.
   expect(resumed.tokens).toBe(other.tokens);
   expect(texts.length).toBeGreaterThan(0);
+});
+
+test("chunks are tried without their context lines, too", async () => {
+  const kb = await openKnowledgeBase({
+    path: await temporaryFolder(),
+    embedder: blindEmbedder(),
+    chunk: { maxTokens: 64, overlapTokens: 0 },
+  });
+  await kb.ingest(documents.map((document) => ({ ...document, title: things.join(" ") })));
+  const result = await tune(kb, {
+    questions,
+    present: { mode: "lexical", rerank: false, topN: 3 },
+    chunkSizes: [64],
+    modes: ["lexical"],
+    passages: [3],
+  });
+  await kb.close();
+  const ways = new Set(result.tried.map(({ settings }) => settings.chunk.contextLine));
+  expect(ways).toEqual(new Set([undefined, false]));
+});
+
+test("a time limit ends it before the next question, and nothing is claimed", async () => {
+  const slow = wordEmbedder();
+  const embed: typeof slow.embed = async (texts, call) => {
+    await sleep(20);
+    return slow.embed(texts, call);
+  };
+  const kb = await openKnowledgeBase({ path: await temporaryFolder(), embedder: { ...slow, embed } });
+  await kb.ingest(documents);
+  const begun = performance.now();
+  const result = await tune(kb, { questions, present: { mode: "dense" }, maxMinutes: 1 / 120 });
+  await kb.close();
+  expect(result).toMatchObject({ clearlyBetter: false, stopped: expect.stringMatching(/^maxMinutes is/) as string });
+  expect(performance.now() - begun).toBeLessThan(10_000);
+});
+
+/** A service that scores passages by the words that they share with the question, and counts what is scored. */
+function rerankService() {
+  const pairs: string[] = [];
+  let sent = 0;
+  const reply = ({ path, body }: RecordedRequest): ScriptedReply => {
+    if (!path.endsWith("/rerank")) return { status: 404 };
+    const { query, documents: texts } = body as { readonly query: string; readonly documents: readonly string[] };
+    const words = new Set(query.split(" "));
+    const results = texts.map((text, index) => {
+      pairs.push(`${query}\n${text}`);
+      return { index, relevance_score: text.split(/\W+/).filter((word) => words.has(word)).length / 100 };
+    });
+    sent += 10 * texts.length;
+    return { json: { id: "r", results, tokens: { input_tokens: 10 * texts.length, output_tokens: 0 } } };
+  };
+  return { pairs, tokens: () => sent, reply };
+}
+
+test("rerankers are tried by name, no passage is scored twice for a question, and their tokens count", async () => {
+  const service = rerankService();
+  const upstream = await scriptedUpstream(service.reply);
+  const transport = createTransport({ baseUrl: upstream.baseUrl, apiKey: "k" });
+  const embedder = blindEmbedder();
+  const open = async (path: string) => openKnowledgeBase({ path, transport, embedder, chunk: { maxTokens: 64 } });
+  const kb = await open(await temporaryFolder());
+  await kb.ingest(documents);
+  const options = {
+    questions,
+    present: { mode: "dense", topN: 3 },
+    chunkSizes: [64],
+    rerankModels: ["vendor/one"],
+    candidates: [5, 10],
+    contextLines: [true],
+  } as const;
+  const result = await tune(kb, options);
+  expect(result.tried.some(({ settings }) => settings.models?.rerank === "vendor/one")).toBe(true);
+  expect(service.pairs.length).toBeGreaterThan(0);
+  expect(new Set(service.pairs).size).toBe(service.pairs.length);
+  expect(result.tokens).toBeGreaterThanOrEqual(service.tokens());
+  const before = service.tokens();
+  const poor = await tune(kb, { ...options, maxTokens: 900 });
+  expect(poor).toMatchObject({ clearlyBetter: false, stopped: expect.stringContaining("maxTokens is 900") as string });
+  expect(poor.tokens).toBeLessThanOrEqual(900);
+  expect(service.tokens() - before).toBeLessThanOrEqual(900);
+  await kb.close();
+  await transport.close();
+});
+
+test("a reranker that fails ends the run with its error: a search without it would be measured in its place", async () => {
+  const upstream = await scriptedUpstream(() => ({ status: 400, json: { code: 20012, message: "no such model" } }));
+  const transport = createTransport({ baseUrl: upstream.baseUrl, apiKey: "k", maxRetries: 0 });
+  const path = await temporaryFolder();
+  const kb = await openKnowledgeBase({ path, transport, embedder: blindEmbedder() });
+  await kb.ingest(documents);
+  const options = { questions, chunkSizes: [384], rerankModels: ["vendor/none"], withoutRerank: false } as const;
+  await expect(tune(kb, options)).rejects.toThrow(/no such model/);
+  await kb.close();
+  await transport.close();
 });
 
 test("a budget of tokens is never passed, and what was not compared is not claimed", async () => {

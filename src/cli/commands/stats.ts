@@ -78,6 +78,7 @@ const settingNames = {
   maxTokens: "maximum tokens",
   overlapTokens: "overlap tokens",
   parentTokens: "parent tokens",
+  contextLine: "context lines",
 } as const satisfies Record<keyof ChunkSettings, string>;
 
 function describe({

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { OptionsError } from "../../core/errors.js";
 import { given } from "../../core/given.js";
 import { type PassageQuestion, readPassageQuestions } from "../../evaluate/evaluate-passages.js";
-import { sameCut } from "../../tuning/candidate-settings.js";
+import { isSameStore } from "../../tuning/candidate-settings.js";
 import type { KnowledgeBase } from "../../knowledge-base/options.js";
 import type { SearchMode } from "../../stages/retrieval/search.js";
 import { describeSettings } from "../../tuning/candidate-settings.js";
@@ -20,6 +20,10 @@ import { agrees, writeSettings } from "./write-settings.js";
 interface TuneFlags extends StoreFlags {
   readonly queries?: string;
   readonly chunkSizes?: readonly string[];
+  readonly contextLines?: readonly ("with" | "without")[];
+  readonly embeddingModels?: readonly string[];
+  readonly modelFolders?: readonly string[];
+  readonly rerankModels?: readonly string[];
   readonly modes?: readonly string[];
   readonly candidates?: readonly string[];
   readonly passages?: readonly string[];
@@ -29,6 +33,7 @@ interface TuneFlags extends StoreFlags {
   readonly minutes?: number;
   readonly maxTokens?: number;
   readonly maxCost?: number;
+  readonly rerankPrice?: number;
   readonly work?: string;
   readonly report?: string;
   readonly yes?: boolean;
@@ -56,6 +61,9 @@ export async function tuneCommand(io: CommandIo, flags: TuneFlags): Promise<numb
         ...given({
           present: settings.retrieval,
           chunkSizes: numbers("--chunk-sizes", flags.chunkSizes),
+          contextLines: flags.contextLines?.map((which) => which === "with"),
+          rerankModels: flags.rerankModels,
+          rerankPrice: flags.rerankPrice,
           modes: flags.modes as readonly SearchMode[] | undefined,
           candidates: numbers("--candidates", flags.candidates),
           passages: numbers("--passages", flags.passages),
@@ -66,6 +74,10 @@ export async function tuneCommand(io: CommandIo, flags: TuneFlags): Promise<numb
           maxCost: flags.maxCost,
           price: settings.price,
         }),
+        embeddingModels: [
+          ...(flags.embeddingModels ?? []),
+          ...(flags.modelFolders ?? []).map((folder) => ({ folder: resolve(io.directory, folder) })),
+        ],
         withoutRerank: flags.alwaysRerank !== true,
         workPath,
         signal: io.signal,
@@ -131,9 +143,11 @@ function describe(result: Tuning, written: boolean): string {
     ? []
     : !written
       ? ["Nothing was written: run again with --yes, or write chunk and retrieval of --json into citewell.config.json."]
-      : sameCut(best.chunk, present.chunk)
+      : isSameStore(best, present)
         ? ["Written into the settings file."]
-        : ["Written into the settings file. Index your documents again, so that they are cut in the new size."];
+        : [
+            "Written into the settings file. Run citewell migrate: it rebuilds the store by them, and the old one serves meanwhile.",
+          ];
   return `${[
     "Gain (0 to 1: how early the passages that answer are met), questions, settings:",
     ...rows,
@@ -141,7 +155,9 @@ function describe(result: Tuning, written: boolean): string {
     ...beside,
     verdict,
     ...(tokens > 0
-      ? [`${counted(tokens, "token")} of the embedding model${cost === undefined ? "" : `, cost ${cost.toFixed(4)}`}.`]
+      ? [
+          `${counted(tokens, "token")} of embeddings and reranking${cost === undefined ? "" : `, cost ${cost.toFixed(4)}`}.`,
+        ]
       : []),
     ...(stopped === undefined ? [] : [`Ended early: ${stopped}. Run again with a larger budget to go on.`]),
     ...next,

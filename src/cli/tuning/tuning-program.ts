@@ -1,3 +1,4 @@
+import { Option } from "commander";
 import type { CliCommand } from "../cli-command.js";
 import { between, positive } from "../settings/flag-values.js";
 
@@ -45,6 +46,15 @@ export function addTuneCommand(program: CliCommand): void {
     )
     .option("--queries <file>", "questions with their passages (default: made from headings and sentences)")
     .option("--chunk-sizes <tokens...>", "sizes of chunks to try (default: 192 384 768, and the present one)")
+    .addOption(
+      new Option(
+        "--context-lines <which...>",
+        "chunks with the title and headings above them, or without (default: as they are, and the other way)",
+      ).choices(["with", "without"]),
+    )
+    .option("--embedding-models <id...>", "embedding models to try beside the present one, at the same service")
+    .option("--model-folders <folder...>", "folders of embedding models to try beside the present one")
+    .option("--rerank-models <id...>", "rerankers to try beside the present one, at the same service")
     .option("--modes <mode...>", "hybrid, dense, lexical (default: all)")
     .option("--candidates <count...>", "passages that search finds for the reranker (default: 20 40 100)")
     .option("--passages <count...>", "passages that an answer is made from, at most (default: the present number)")
@@ -58,10 +68,15 @@ export function addTuneCommand(program: CliCommand): void {
     .option("--minutes <number>", "maximum time", positive)
     .option(
       "--max-tokens <count>",
-      "maximum tokens of the embedding model, all trials together",
+      "maximum tokens of embeddings and reranking, all trials together",
       between(1, Number.MAX_SAFE_INTEGER),
     )
     .option("--max-cost <amount>", "maximum cost of them; needs a price in the settings file", positive)
+    .option(
+      "--rerank-price <amount>",
+      "price of a million tokens of the reranker (default: that of the settings file)",
+      positive,
+    )
     .option("--work <folder>", "keeps what was measured until the end, to go on from (default: .citewell-tune)")
     .option("--report <file>", "write an HTML page with the settings that were tried; needs vega, vega-lite")
     .option("--yes", "write the settings without asking")
@@ -71,8 +86,10 @@ export function addTuneCommand(program: CliCommand): void {
   $ citewell tune --queries questions.jsonl --minutes 10
   $ citewell tune --chunk-sizes 256 512 --modes hybrid dense --report tune.html
   $ citewell tune --queries questions.jsonl --max-tokens 2000000 --yes
+  $ citewell tune --queries questions.jsonl --embedding-models BAAI/bge-m3 --rerank-models BAAI/bge-reranker-v2-m3
 
 Half of the questions choose, the other half says whether the choice is better. Chunks of other sizes go into stores of their own,
-which are deleted afterwards; texts that were embedded before are not embedded again. Nothing is written unless you agree.`)
+which are deleted afterwards. No text is embedded twice by the same model, and no passage reranked twice for the same question. Other
+embedding models are tried with the chunks of the store. Nothing is written unless you agree.`)
     .runs(async () => (await import("./tune-command.js")).tuneCommand);
 }

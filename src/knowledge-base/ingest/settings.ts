@@ -9,6 +9,7 @@ export const ChunkSettings = z.object({
   maxTokens: z.int().min(16).optional(),
   overlapTokens: z.int().min(0).optional(),
   parentTokens: z.int().min(0).optional(),
+  contextLine: z.boolean().optional(),
   strategy: chunkOptions.shape.strategy.unwrap().optional(),
 });
 export type ChunkSettings = z.output<typeof ChunkSettings>;

@@ -34,6 +34,11 @@ export interface ChunkOptions {
    */
   readonly parentTokens?: number;
   /**
+   * Whether the title and headings that a chunk stands under are embedded and searched with it, as its context. False suits
+   * documents whose titles and headings say nothing, such as file names and numbers. Default: true.
+   */
+  readonly contextLine?: boolean;
+  /**
    * Where chunks end. `structure`: between headings, blocks, sentences and lines, in this order. `fixed`: where they are
    * full. `sentence-window`: after each sentence, with the three on either side as parent. `semantic`: where the meaning
    * changes most between two sentences, according to `embedder`; each sentence is embedded for this, beside the chunks, and
@@ -62,6 +67,7 @@ export const chunkOptions = optionsOf<ChunkOptions>()({
   maxTokens: z.int().min(16).optional(),
   overlapTokens: z.int().min(0).default(32),
   parentTokens: z.int().min(0).default(1024),
+  contextLine: z.boolean().default(true),
   strategy: z.enum(["structure", "fixed", "sentence-window", "semantic"]).default("structure"),
   embedder: z.custom<Embedder>(isEmbedder, { error: "must be an embedder" }).optional(),
   payments: paymentsOption,
@@ -96,7 +102,14 @@ const maxTurnMs = 8;
  * ```
  */
 export function chunk(options: ChunkOptions = {}): Stage<Document, DocumentChunk> {
-  const { for: target, overlapTokens, parentTokens, strategy, ...given } = resolve("chunk", chunkOptions, options);
+  const {
+    for: target,
+    overlapTokens,
+    parentTokens,
+    contextLine,
+    strategy,
+    ...given
+  } = resolve("chunk", chunkOptions, options);
   const limit = target?.maxInputTokens ?? Infinity;
   const maxTokens = given.maxTokens ?? Math.min(defaultMaxTokens, limit);
   if (maxTokens > limit) {
@@ -124,7 +137,7 @@ export function chunk(options: ChunkOptions = {}): Stage<Document, DocumentChunk
       "chunk: the strategy semantic compares sentences by their vectors. Pass an embedder: chunk({ embedder })",
     );
   }
-  const current = () => ({ maxTokens: chunkLimit(maxTokens, target), overlapTokens, parentTokens });
+  const current = () => ({ maxTokens: chunkLimit(maxTokens, target), overlapTokens, parentTokens, contextLine });
   const cutting = { strategy, tokens, current, comparing, budget: given.payments };
 
   return stage(

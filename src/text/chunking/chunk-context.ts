@@ -16,6 +16,13 @@ export interface Context {
   readonly tokens: number;
 }
 
+/** The fields of `SplitOptions` that contexts are made by. */
+interface ContextOptions {
+  readonly maxTokens: number;
+  readonly tokens: TokenCounter;
+  readonly contextLine?: boolean;
+}
+
 export const noContext: Context = { line: "", tokens: 0 };
 
 /** The contexts of a document's chunks: its title, the headings a chunk stands under, the header row of a cut table. */
@@ -27,6 +34,7 @@ export class ChunkContexts {
   readonly #paths: readonly (readonly string[])[];
   readonly #maxTokens: number;
   readonly #tokens: TokenCounter;
+  readonly #namesHeadings: boolean;
   /** Contexts by path, so that the tokens of each are counted once. */
   readonly #known = new Map<readonly string[], Context>();
   /** The table that was cut last. */
@@ -35,8 +43,9 @@ export class ChunkContexts {
   constructor(
     title: string | undefined,
     blocks: readonly Block[],
-    { maxTokens, tokens }: { readonly maxTokens: number; readonly tokens: TokenCounter },
+    { maxTokens, tokens, contextLine: namesHeadings = true }: ContextOptions,
   ) {
+    this.#namesHeadings = namesHeadings;
     this.#title = title;
     this.#blocks = blocks;
     this.#paths = headingPaths(blocks);
@@ -69,6 +78,7 @@ export class ChunkContexts {
   }
 
   #measured(path: readonly string[]): Context {
+    if (!this.#namesHeadings) return noContext;
     const limit = this.#maxTokens * contextShare;
     const line = contextLine(this.#title, path, (candidate) => this.#tokensOf(candidate) <= limit);
     return line === "" ? noContext : { line, tokens: this.#tokensOf(line) };

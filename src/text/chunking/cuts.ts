@@ -14,6 +14,8 @@ export interface SplitOptions {
   readonly tokens: TokenCounter;
   /** Maximum tokens of a chunk's parent, counted within the text. Default: 0, no parents. */
   readonly parentTokens?: number;
+  /** Whether a chunk's context has the title and headings that it stands under. Default: true. */
+  readonly contextLine?: boolean;
 }
 
 /** The facts about a text that decide where it is cut. */

@@ -46,3 +46,16 @@ test("the context of any chunk is the title and the headings that are open where
     { numRuns: 300 },
   );
 });
+
+test("without context lines no chunk has title or headings, and a table that is cut still repeats its header row", () => {
+  const rows = Array.from({ length: 30 }, (_, index) => `| row ${index} | value ${index} |`).join("\n");
+  const text = `# Heading\n\n${"word ".repeat(100)}\n\n## Table\n\n| Name | Value |\n| --- | --- |\n${rows}\n`;
+  const document = { uri: "memo:1", mediaType: "text/markdown", title: "Title", text };
+  const contexts = (contextLine: boolean) => [
+    ...new Set(
+      [...split(document, { maxTokens, overlapTokens: 0, tokens: words, contextLine })].map(({ context }) => context),
+    ),
+  ];
+  expect(contexts(true).some((context) => context.startsWith("Title > Heading"))).toBe(true);
+  expect(contexts(false).toSorted()).toEqual(["", expect.stringMatching(/^\| Name \| Value \|/)]);
+});

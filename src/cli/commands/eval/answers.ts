@@ -2,7 +2,6 @@ import { join, resolve } from "node:path";
 import { OptionsError } from "../../../core/errors.js";
 import type { Filter } from "../../../core/filter.js";
 import { given } from "../../../core/given.js";
-import type { Answer } from "../../../core/types.js";
 import { type Collection, type JudgedQuery, readAnswers } from "../../../evaluate/collection.js";
 import {
   answerMetricNames,
@@ -10,23 +9,17 @@ import {
   type AnswerableQuery,
   type AnswerEvaluation,
 } from "../../../evaluate/evaluate-answers.js";
-import {
-  judgeAnswer,
-  type JudgedAnswers,
-  type Judgement,
-  judgeRubric,
-  summariseJudgements,
-} from "../../../evaluate/judge-answer.js";
 import { bootstrapInterval, type Interval } from "../../../evaluate/statistics.js";
 import type { KnowledgeBase } from "../../../knowledge-base/options.js";
-import { chatModel } from "../../../models/chat-model.js";
 import { collectAnswer } from "../../../stages/answering/answer.js";
-import { configuredTransport, print, readSettings, type CommandIo } from "../../command-context.js";
+import type { AnswerToJudge } from "../../../tuning/judge-answers.js";
+import { print, readSettings, type CommandIo } from "../../command-context.js";
 import { exitCodes } from "../../output/failure.js";
 import { count, counted } from "../../output/figures.js";
 import { describeSteps, progressLine } from "../../output/progress.js";
 import { writeText } from "../../output/write-text.js";
 import { chosenQueries, ingestCollection, openEvalCollection, withEvalStore, type EvalFlags } from "./collection.js";
+import { checkJudge, describeJudged, type Judged, judgedByFlag } from "./judged.js";
 import { answersReport } from "./report.js";
 import { answerHeadings } from "./runs.js";
 
@@ -37,19 +30,13 @@ interface AnswerRun extends AnswerEvaluation {
   readonly unanswerable: { readonly questions: number; readonly abstained: number };
   /** Both kinds of error as shares of the questions, with 95 % intervals. */
   readonly errors: { readonly wronglyAnswered: ErrorShare; readonly wronglyDeclined: ErrorShare };
-  /** Judgements of the answers by a model, with its rubric. */
-  readonly judged?: JudgedAnswers & { readonly model: string; readonly rubric: typeof judgeRubric };
+  /** Answers as a model judged them. */
+  readonly judged?: Judged;
 }
 
 interface ErrorShare {
   readonly share: number;
   readonly interval: Interval;
-}
-
-interface Judge {
-  readonly model: string;
-  readonly judge: (answer: Answer) => Promise<void>;
-  readonly judgements: readonly Judgement[];
 }
 
 /** Asks a collection's questions, each with all documents and again with those hidden that hold its answer. */
@@ -63,12 +50,14 @@ export async function evalAnswers(io: CommandIo, folder: string, flags: EvalFlag
   });
   if (!queries.some((query) => query.answers.length > 0))
     throw new OptionsError("options", `${folder}/answers.jsonl has no answer to any of the queries`);
-  const run = await withJudge(io, flags, (judge) =>
-    withEvalStore(io, flags, async (kb) => {
-      await ingestCollection(io, kb, collection);
-      return measureAnswers(io, kb, collection, queries, judge);
-    }),
-  );
+  checkJudge(flags, readSettings(io, flags));
+  const toJudge: AnswerToJudge[] = [];
+  const measured = await withEvalStore(io, flags, async (kb) => {
+    await ingestCollection(io, kb, collection);
+    return measureAnswers(io, kb, collection, queries, (answer) => toJudge.push(answer));
+  });
+  const judged = await judgedByFlag(io, flags, toJudge);
+  const run: AnswerRun = { ...measured, ...given({ judged }) };
   const { scores, durationsMs: _, ...summary } = run;
   if (flags.report !== undefined) await writeText(path(flags.report), await answersReport(collection.name, run));
   if (flags.output !== undefined) {
@@ -81,42 +70,12 @@ export async function evalAnswers(io: CommandIo, folder: string, flags: EvalFlag
   return exitCodes.done;
 }
 
-/** Passes `use` the judge that `--judge` names, at the service that the settings name. */
-async function withJudge<T>(
-  io: CommandIo,
-  flags: EvalFlags,
-  use: (judge: Judge | undefined) => Promise<T>,
-): Promise<T> {
-  const { judge: model } = flags;
-  if (model === undefined) return use(undefined);
-  const transport = configuredTransport(io, readSettings(io, flags));
-  if (transport === undefined) {
-    throw new OptionsError(
-      "options",
-      "--judge needs a service with a model that can judge: name the service with --base-url",
-    );
-  }
-  try {
-    const chat = chatModel(transport, { model });
-    const judgements: Judgement[] = [];
-    return await use({
-      model,
-      judgements,
-      judge: async (answer) => {
-        judgements.push(await judgeAnswer(chat, answer, { signal: io.signal }));
-      },
-    });
-  } finally {
-    await transport.close();
-  }
-}
-
 async function measureAnswers(
   { notes, signal }: CommandIo,
   kb: KnowledgeBase,
   { name, source, documentId }: Collection,
   queries: readonly AnswerableQuery[],
-  judge: Judge | undefined,
+  onAnswer: (answer: AnswerToJudge) => void,
 ): Promise<AnswerRun> {
   const startedAt = performance.now();
   const answerable = queries.filter(({ answers }) => answers.length > 0);
@@ -129,8 +88,7 @@ async function measureAnswers(
       ask: (question) => ask(question),
       textOf: async (uri) => (await kb.store.document(uri))?.text,
       documentId,
-      // Declined answers have no statements to judge.
-      onAnswer: async (_, answer) => (answer.answered ? judge?.judge(answer) : undefined),
+      onAnswer: ({ answers: [expected] }, answer) => onAnswer({ answer, ...given({ expected }) }),
       signal,
     });
     const answeredWithout: number[] = [];
@@ -143,8 +101,7 @@ async function measureAnswers(
     const errors = { wronglyAnswered: errorShare(answeredWithout), wronglyDeclined: errorShare(declined) };
     const abstained = answeredWithout.filter((answered) => answered === 0).length;
     const unanswerable = { questions: answerable.length, abstained };
-    const judged = judge && { model: judge.model, rubric: judgeRubric, ...summariseJudgements(judge.judgements) };
-    return { collection: name, ...evaluation, unanswerable, errors, ...(judged && { judged }) };
+    return { collection: name, ...evaluation, unanswerable, errors };
   } finally {
     line.clear();
   }
@@ -176,19 +133,6 @@ function describeAnswers(run: AnswerRun) {
     error("Answered without the source", errors.wronglyAnswered),
     `${"Supported citations, literal".padEnd(32)} ${count(citations.literal)} of ${count(citations.supported)}, of ${counted(citations.total, "citation")}; ${count(citations.near)} near`,
     `${"Time of an answer".padEnd(32)} p50 ${latencyMs.p50.toFixed(0)} ms, p95 ${latencyMs.p95.toFixed(0)} ms`,
-    ...(judged ? describeJudged(judged) : []),
+    ...(judged ? ["", ...describeJudged(judged)] : []),
   ].join("\n")}\n`;
-}
-
-function describeJudged({ model, rubric, answers, failed, faithfulness, relevance }: NonNullable<AnswerRun["judged"]>) {
-  const score = (value: number | undefined) => value?.toFixed(3) ?? "unknown";
-  return [
-    "",
-    `Judged by ${model}: ${counted(answers, "answer")}, ${counted(failed, "judgement")} could not be read and left out.`,
-    `${"Faithfulness".padEnd(32)} ${score(faithfulness)}`,
-    ...rubric.faithfulness.map((line) => `  ${line}`),
-    `${"Relevance".padEnd(32)} ${score(relevance)}`,
-    ...rubric.relevance.map((line) => `  ${line}`),
-    "Steps 1 to 5 count as 0, 0.25, 0.5, 0.75 and 1.",
-  ];
 }

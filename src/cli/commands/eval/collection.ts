@@ -23,6 +23,9 @@ export interface EvalFlags extends StoreFlags {
   readonly baseline?: string;
   readonly answers?: boolean;
   readonly judge?: string;
+  readonly judgeTokens?: number;
+  readonly judgeCost?: number;
+  readonly judgePrice?: readonly string[];
 }
 
 /**

@@ -15,24 +15,24 @@ import { explainLosses } from "../../../evaluate/explain-losses.js";
 import { holdsAnswer } from "../../../evaluate/metrics.js";
 import { readFolder } from "../../../load/sources/read-folder.js";
 import { collectAnswer } from "../../../stages/answering/answer.js";
-import { judgeAnswers, type JudgedBySentence, type JudgedMeasure } from "../../../tuning/judge-answers.js";
-import { print, type CommandIo } from "../../command-context.js";
+import { print, readSettings, type CommandIo } from "../../command-context.js";
 import { exitCodes } from "../../output/failure.js";
 import { counted } from "../../output/figures.js";
 import { describeSteps, ingestProgress, progressLine } from "../../output/progress.js";
 import { writeText } from "../../output/write-text.js";
-import { withChatModel } from "../../tuning/with-chat-model.js";
 import { chosenQueries, withEvalStore, type EvalFlags } from "./collection.js";
+import { checkJudge, describeJudged, judgedByFlag } from "./judged.js";
 import { describeLosses, passagesReport } from "./losses.js";
 
 /** Asks questions whose expected passages are known about a folder of documents, and reports by kind of question. */
 export async function evalPassages(io: CommandIo, folder: string, flags: EvalFlags): Promise<number> {
-  const { queries, judge, report, output } = flags;
+  const { queries, report, output } = flags;
   if (queries === undefined) {
     throw new OptionsError("options", "A folder of documents is measured with --answers and --queries");
   }
   const path = resolve(io.directory, folder);
   const questions = chosenQueries(await readPassageQuestions(resolve(io.directory, queries), io.signal), flags);
+  checkJudge(flags, readSettings(io, flags));
   await checkPassages(path, questions);
   const outcomes: PassageOutcome[] = [];
   const { kinds, losses } = await withEvalStore(io, flags, async (kb) => {
@@ -55,7 +55,11 @@ export async function evalPassages(io: CommandIo, folder: string, flags: EvalFla
   const flaws = Object.fromEntries(
     answerFlawNames.map((name) => [name, outcomes.filter((outcome) => outcome.flaws.includes(name)).length]),
   ) as Record<AnswerFlaw, number>;
-  const judged = judge === undefined ? undefined : await judgedBy(io, flags, judge, outcomes);
+  const judged = await judgedByFlag(
+    io,
+    flags,
+    outcomes.map(({ answer }) => ({ answer })),
+  );
   const summary = { questions: questions.length, kinds, flaws, losses: losses.counts, ...given({ judged }) };
   if (report !== undefined) {
     await writeText(resolve(io.directory, report), await passagesReport(basename(path), kinds, losses));
@@ -81,40 +85,9 @@ export async function evalPassages(io: CommandIo, folder: string, flags: EvalFla
     io,
     flags,
     summary,
-    `${describe(kinds, flaws)}\n${describeLosses(losses)}\n${judged ? describeJudged(judged) : ""}`,
+    `${describe(kinds, flaws)}\n${describeLosses(losses)}\n${judged ? `${describeJudged(judged).join("\n")}\n` : ""}`,
   );
   return exitCodes.done;
-}
-
-/** Lets a model judge the answers twice; judgements that were paid are kept beside `--output`, and not paid again. */
-async function judgedBy(io: CommandIo, flags: EvalFlags, model: string, outcomes: readonly PassageOutcome[]) {
-  return withChatModel(io, { ...flags, chatModel: model }, async (judge) => {
-    if (!judge) {
-      const problem = "--judge needs a service with a model that can judge: name the service with --base-url";
-      throw new OptionsError("options", problem);
-    }
-    const startedAt = performance.now();
-    const line = progressLine(io.notes, (done: number) => describeSteps(done, outcomes.length, startedAt, "judgement"));
-    const kept = flags.output === undefined ? {} : { repliesPath: `${resolve(io.directory, flags.output)}.judgements` };
-    return judgeAnswers(judge, {
-      ...kept,
-      answers: outcomes.map(({ answer }) => ({ answer })),
-      signal: io.signal,
-      onProgress: ({ judged }) => line.update(judged),
-    }).finally(() => line.clear());
-  });
-}
-
-function describeJudged(judged: JudgedBySentence): string {
-  const row = (name: string, { mean, interval: [low, high], agreement }: JudgedMeasure) =>
-    `  ${name.padEnd(28)}${mean.toFixed(3)} (${low.toFixed(3)}-${high.toFixed(3)})  agreement ${agreement.toFixed(3)}`;
-  return `${[
-    `Judged by a model, ${counted(judged.answers, "answer")}, each twice:`,
-    row("sentences that citations say", judged.faithfulness),
-    row("relevance", judged.relevance),
-    row("completeness", judged.completeness),
-    `  ${(100 * judged.uncited).toFixed(1)} % of the sentences cite nothing. ${counted(judged.tokens, "token")}${judged.cost === undefined ? "" : `, cost ${judged.cost.toFixed(4)}`}.${judged.failed > 0 ? ` ${counted(judged.failed, "judgement")} failed.` : ""}`,
-  ].join("\n")}\n`;
 }
 
 /**

@@ -97,12 +97,12 @@ export function PdfView({ href, page, quote, expected, onFailure }: PdfViewProps
     const pdf = opened.value?.pdf;
     if (!pdf || quote === "") return undefined;
     let isGone = false;
-    placesOnPages(pdf, page, quote, expected).then(
-      (found) => {
+    void placesOnPages(pdf, page, quote, expected)
+      .catch(() => undefined)
+      .then((found) => {
         if (!isGone) quoted.value = found;
-      },
-      () => undefined,
-    );
+        return undefined;
+      });
     return () => {
       isGone = true;
     };

@@ -1,6 +1,7 @@
 import { batch, signal } from "@preact/signals";
 import type { WireCitation, WireExcerpt } from "../../../api/wire.js";
 import type { Client } from "../api/client.js";
+import { isRow } from "../text/source/draw-rows.js";
 
 /** A place in a document that the reader wants to see. */
 export interface Place {
@@ -16,6 +17,8 @@ export interface Place {
 
 /** Characters shown on either side of the place at first. */
 const firstAround = 12_000;
+/** Rows of a table that are shown on either side of the cited one at first, and at most. */
+export const rowsAsked = { first: 8, most: 100 };
 
 export type Source = ReturnType<typeof createSource>;
 
@@ -32,7 +35,8 @@ export function createSource(client: Client) {
   const load = async (to: Place) => {
     isFailed.value = false;
     try {
-      const found = await client.excerpt(to.uri, to.start, to.end, around);
+      const rows = isRow(to.uri) ? Math.min(rowsAsked.most, Math.round((around / firstAround) * rowsAsked.first)) : 0;
+      const found = await client.excerpt(to.uri, to.start, to.end, around, rows);
       if (place.value === to) excerpt.value = found;
     } catch {
       if (place.value === to) isFailed.value = true;

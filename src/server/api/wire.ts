@@ -245,6 +245,12 @@ export const WireExcerpt = z
       .array(z.object({ page: z.int(), start: z.int() }))
       .describe("Where pages begin within the excerpt, in a document that has pages"),
     cells: z.array(z.int()).optional().describe("Where cells begin within the excerpt, in a notebook"),
+    boxes: z
+      .array(z.object({ page: z.int(), left: z.number(), top: z.number(), right: z.number(), bottom: z.number() }))
+      .optional()
+      .describe(
+        "Boxes around the lines of the passage on scanned pages, in shares of the page from its left and its top",
+      ),
     tableHead: z
       .string()
       .optional()

@@ -1,5 +1,6 @@
 import { given } from "../../../core/given.js";
 import type { Document } from "../../../core/types.js";
+import { boxesOf } from "../../../text/blocks/word-boxes.js";
 import { placeInDocument } from "../../../text/blocks/places.js";
 import type { WireExcerpt } from "../wire.js";
 import { tableHeadAbove, wholeRowsFrom, wholeRowsTo } from "./markdown-tables.js";
@@ -22,6 +23,7 @@ export function excerptOf(
   const pages = anchors.flatMap(({ page: each, start: at }) => (each === undefined ? [] : [{ page: each, start: at }]));
   const { page, seconds } = placeInDocument({ text, anchors }, start);
   const tableHead = isMarkdown ? tableHeadAbove(text, from) : undefined;
+  const boxes = boxesOf({ text, anchors }, { start, end });
   const isNotebook = /\.ipynb(?=$|[?#;])/i.test(uri);
   return {
     uri,
@@ -33,6 +35,7 @@ export function excerptOf(
     fromLine: text.slice(0, from).split("\n").length,
     length: text.length,
     pages: pages.filter(({ start: offset }) => isShown(offset)),
+    ...(boxes.length > 0 && { boxes }),
     ...(isNotebook && { cells: anchors.map(({ start: offset }) => offset).filter(isShown) }),
   };
 }

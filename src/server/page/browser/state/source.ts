@@ -27,8 +27,8 @@ export function createSource(client: Client) {
   const place = signal<Place | undefined>(undefined);
   const excerpt = signal<WireExcerpt | undefined>(undefined);
   const isFailed = signal(false);
-  /** How a PDF is shown; `failed` where it cannot be shown as its pages. */
-  const look = signal<"pages" | "text" | "failed">("pages");
+  /** How a PDF is shown; `failed` where it cannot be shown as its pages, `elsewhere` where the server has no file of it. */
+  const look = signal<"pages" | "text" | "failed" | "elsewhere">("pages");
   let around = firstAround;
   let opener: HTMLElement | undefined;
 
@@ -46,7 +46,7 @@ export function createSource(client: Client) {
   const show = (to: Place) => {
     around = firstAround;
     batch(() => {
-      if (look.value === "failed" && place.value?.uri !== to.uri) look.value = "pages";
+      if ((look.value === "failed" || look.value === "elsewhere") && place.value?.uri !== to.uri) look.value = "pages";
       place.value = to;
       excerpt.value = undefined;
     });

@@ -188,6 +188,7 @@ export const english = {
   pdfPages: "Pages of the document",
   pdfToolbar: "Pages, zoom and search",
   pdfFailed: "The pages cannot be shown. This is the text that was read from them.",
+  pdfElsewhere: "The original is kept elsewhere and can be opened there. This is the text that was read from it.",
   pdfNotBoxed: "This page holds the words, but as a picture or in another order, so that they cannot be boxed.",
   previousPage: "Previous page",
   nextPage: "Next page",
@@ -268,6 +269,9 @@ export const english = {
   chooseDocument: (title: string) => `Ask only within “${title}”`,
   chooseExplained: "Tick documents to ask only within them.",
   deleteDocument: (title: string) => `Delete “${title}”`,
+  deleteChosen: (documents: number) => `Delete the ${documents} chosen`,
+  deleteChosenQuestion: (documents: number) => `Delete ${documents} documents?`,
+  deleteChosenExplained: "They are removed from the collection, and earlier answers can no longer open them.",
   deleteDocumentQuestion: "Delete this document?",
   deleteDocumentExplained: (title: string) =>
     `“${title}” will be taken out of the collection. Earlier answers can no longer open it.`,

@@ -116,7 +116,7 @@ export interface TextRecognizer {
 
 /** The text of a picture with the places of its words. */
 export interface RecognizedText {
-  /** As `TextRecognizer.recognize` returns it. */
+  /** The text that `TextRecognizer.recognize` returns. */
   readonly text: string;
   /** The words in the order of the text. One that the text does not hold is passed over. */
   readonly words: readonly RecognizedWord[];

@@ -13,7 +13,7 @@ const maxPassedOver = 20;
 /** The recognised text of a page. */
 export interface RecognizedPage {
   readonly text: string;
-  /** As `Anchor.wordBoxes`. */
+  /** Boxes of its words, as `Anchor.wordBoxes` has them. */
   readonly wordBoxes?: string;
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { given } from "../../core/given.js";
-import { hasRole } from "../access.js";
+import { type Access, hasRole } from "../access.js";
 import { Refusal } from "../guard/refusal.js";
 import { excerptOf, maxExcerptCharacters } from "./excerpts/excerpt.js";
 import { mailHeadOf } from "./excerpts/mail-head.js";
@@ -47,10 +47,10 @@ export const documentRoutes = [
     summary: "Figures of the documents that the caller may see, in all and by what they were read from",
     request: z.strictObject({}),
     reply: WireStatistics,
-    async serve(_, { kb, documents }) {
+    async serve(_, { kb, documents, access }) {
       const all = await documents.documents();
       const { space: embeddings, dimension } = kb.store;
-      return { json: { ...counted(all), embeddings, ...given({ dimension }), sources: bySource(all) } };
+      return { json: { ...counted(all), embeddings, ...given({ dimension }), sources: bySource(all, access) } };
     },
   }),
   route({
@@ -103,7 +103,7 @@ export const documentRoutes = [
       const total = isWhole ? (await kb.store.counts()).documents : found.length;
       const shown = found.slice(from, from + limit).map(({ uri: address, title, source, chunks }) => ({
         uri: address,
-        ...given({ title, source }),
+        ...given({ title, source: shownSource(source, access) }),
         chunks,
       }));
       const shownFacets = isFaceted && {
@@ -171,8 +171,15 @@ function counted(documents: readonly { readonly chunks: number }[]) {
   return { documents: documents.length, chunks: documents.reduce((sum, { chunks }) => sum + chunks, 0) };
 }
 
+/** Whoever does not manage the documents sees of paths on the server the last name alone. */
+function shownSource(source: string | undefined, access: Access): string | undefined {
+  if (hasRole(access, "manage")) return source;
+  return source?.replaceAll(/(?:file:\/\/)?(?:\/|[a-z]:[\\/])[^\s]*?([^\s/\\]*)[/\\]?(?=\s|$)/gi, "$1");
+}
+
 function bySource(
   documents: readonly { readonly source?: string; readonly chunks: number }[],
+  access: Access,
 ): WireStatistics["sources"] {
   const groups = new Map<string | undefined, { readonly chunks: number }[]>();
   for (const document of documents) {
@@ -181,6 +188,6 @@ function bySource(
     else groups.set(document.source, [document]);
   }
   return [...groups]
-    .map(([source, group]) => ({ ...given({ source }), ...counted(group) }))
+    .map(([source, group]) => ({ ...given({ source: shownSource(source, access) }), ...counted(group) }))
     .toSorted((one, other) => other.documents - one.documents);
 }

@@ -37,8 +37,8 @@ export function boxesOf({ text, anchors = [] }: Pick<Document, "text" | "anchors
     if (wordBoxes === undefined || from >= end || to <= start) return [];
     const words = [...text.slice(from, to).matchAll(/\S+/g)];
     const found = words.flatMap((word, place) => {
-      const at = from + word.index;
-      const isWithin = at < end && at + word[0].length > start;
+      const offset = from + word.index;
+      const isWithin = offset < end && offset + word[0].length > start;
       return (isWithin && decoded(wordBoxes.slice(place * nowhere.length, (place + 1) * nowhere.length))) || [];
     });
     return linesOf(found).map((box) => ({ page: page!, ...box }));
@@ -47,7 +47,9 @@ export function boxesOf({ text, anchors = [] }: Pick<Document, "text" | "anchors
 
 function decoded(digits: string): Box | undefined {
   if (!/^[\da-z]{8}$/.test(digits)) return undefined;
-  const [left, top, right, bottom] = [0, 2, 4, 6].map((at) => Number.parseInt(digits.slice(at, at + 2), 36) / steps);
+  const [left, top, right, bottom] = [0, 2, 4, 6].map(
+    (from) => Number.parseInt(digits.slice(from, from + 2), 36) / steps,
+  );
   return { left: left!, top: top!, right: right!, bottom: bottom! };
 }
 

@@ -96,4 +96,53 @@ describe.skipIf(isChromiumMissing)("documents of every kind", () => {
     );
     expect(await page.evaluate("window.violations ?? []")).toEqual([]);
   });
+
+  test("that are hostile do nothing, whatever their SVG, HTML and Markdown want", async () => {
+    const attacks =
+      `<svg xmlns="http://www.w3.org/2000/svg" onload="window.attacked = 1"><script>window.attacked = 1</script>` +
+      `<foreignObject><img src="x" onerror="window.attacked = 1"></foreignObject><a href="javascript:window.attacked=1"><text>svg</text></a>` +
+      `<animate attributeName="href" values="javascript:window.attacked=1"/></svg>` +
+      `<img src="data:image/svg+xml,<svg onload='window.attacked=1'/>" onerror="window.attacked = 1">` +
+      `<iframe srcdoc="<script>parent.attacked = 1</script>"></iframe><object data="javascript:window.attacked=1"></object>` +
+      `<math><mtext><table><mglyph><style><img src=x onerror="window.attacked = 1"></style></mglyph></table></mtext></math>` +
+      `<meta http-equiv="refresh" content="0;url=http://127.0.0.1:9/"><base href="http://127.0.0.1:9/"><link rel="stylesheet" href="http://127.0.0.1:9/s.css">` +
+      `<a href="javascript:window.attacked=1">link</a>`;
+    const words = "The harbour master keeps the lamp of the pier.";
+    const html = `<html><body><article><h1>Pier</h1><p>${words}</p>${attacks}<p>${words}</p></article></body></html>`;
+    const notebookCells = [
+      { cell_type: "markdown", source: `# Pier\n\n${words}\n\n${attacks}` },
+      {
+        cell_type: "code",
+        source: "1",
+        outputs: [{ data: { "text/html": `<table><tr><td>${attacks}</td></tr></table>` } }],
+      },
+    ];
+    const folder = await temporaryFolder({
+      "a.md": `# Pier\n\n${words}\n\n${attacks}\n\n[a](javascript:window.attacked=1)\n`,
+      "b.html": html,
+      "c.eml": `From: <img src=x onerror="window.attacked=1"> <a@example.com>\nTo: b@example.com\nSubject: <svg onload="window.attacked=1">\nContent-Type: text/html\n\n${html}`,
+      "d.ipynb": JSON.stringify({ cells: notebookCells, metadata: { language_info: { name: '"><script>' } } }),
+      "e.csv": `name,note\n"<svg onload=""window.attacked=1"">","${words} <img src=x onerror=window.attacked=1>"\nb,c\n`,
+      "f.svg": `<svg xmlns="http://www.w3.org/2000/svg" onload="window.attacked = 1"><text>${words}</text></svg>`,
+    });
+    const server = await served([], { originals: true });
+    await server.kb.ingest(readFolder(folder));
+    const { page } = await open(`${server.url}/#/documents`);
+    await page.evaluate(
+      `document.addEventListener("securitypolicyviolation", ({ violatedDirective }) => (window.violations ??= []).push(violatedDirective))`,
+    );
+    const documents = page.locator(".document-open");
+    await documents.first().waitFor();
+    const count = await documents.count();
+    expect(count).toBeGreaterThan(5);
+    for (let index = 0; index < count; index++) {
+      await documents.nth(index).click();
+      await page.locator(".source .excerpt").waitFor();
+      const odd = "script, svg, img, iframe, object, meta, base, link, style, [onload], [onerror], [href^=javascript]";
+      expect(await page.locator(".source .panel-body").locator(odd).count()).toBe(0);
+      await page.getByRole("button", { name: "Close" }).click();
+    }
+    expect(await page.evaluate("window.attacked")).toBeUndefined();
+    expect(await page.evaluate("window.violations ?? []")).toEqual([]);
+  });
 });

@@ -74,7 +74,7 @@ export function pagePictures(
         if (picture) placed.push({ picture, transform });
         onProgress();
       }
-      const edges = edgesOf(turned(page.rotate), page.view as readonly number[]);
+      const edges = edgesOf(turned(page.rotate), page.view);
       pages.push(
         joinStrips(placed).map(({ picture, transforms }) => ({
           bytes: encodeGreyPng(picture),

@@ -2,6 +2,8 @@ import { openPdf } from "./open-pdf.js";
 
 /** Each takes a thread and memory for a page. */
 const maxAtOnce = 2;
+/** Letters of less than a pixel are left out, so that a small picture is drawn larger and shown smaller. */
+const minWidth = 320;
 let running = 0;
 const waiting: (() => void)[] = [];
 
@@ -31,7 +33,8 @@ async function drawn(address: string, width: number): Promise<HTMLCanvasElement>
   const { pdf, close } = await openPdf(address);
   try {
     const page = await pdf.getPage(1);
-    const scale = (width * (window.devicePixelRatio || 1)) / page.getViewport({ scale: 1 }).width;
+    const drawnWidth = Math.max(minWidth, width * (window.devicePixelRatio || 1));
+    const scale = drawnWidth / page.getViewport({ scale: 1 }).width;
     const viewport = page.getViewport({ scale });
     const canvas = document.createElement("canvas");
     canvas.width = Math.ceil(viewport.width);

@@ -135,6 +135,8 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   tesseract: (options: object) => loading.tesseract({ dataFolder: tesseractData, ...options }),
   "Tesseract.recognize": (options) =>
     loading.tesseract({ dataFolder: tesseractData }).recognize(new Uint8Array(), options),
+  "Tesseract.recognizeWords": (options) =>
+    loading.tesseract({ dataFolder: tesseractData }).recognizeWords(new Uint8Array(), options),
   readUrl: (options) => citewell.readUrl("http://localhost/", options),
   chatModel: (options: object, { transport }) => citewell.chatModel(transport, { model: "m", ...options }),
   pictureReader: (options: object, { transport }) =>

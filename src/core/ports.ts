@@ -107,6 +107,29 @@ export interface TextRecognizer {
    * pictures have; pages of PDFs are PNG.
    */
   readonly recognize: (picture: Uint8Array, call?: RecognizeCall) => Promise<string>;
+  /**
+   * The same with the places of the words, by which cited words are boxed on the pages of a scan. Default: the places are
+   * unknown, and `recognize` is called.
+   */
+  readonly recognizeWords?: (picture: Uint8Array, call?: RecognizeCall) => Promise<RecognizedText>;
+}
+
+/** The text of a picture with the places of its words. */
+export interface RecognizedText {
+  /** The text that `TextRecognizer.recognize` returns. */
+  readonly text: string;
+  /** The words in the order of the text. One that the text does not hold is passed over. */
+  readonly words: readonly RecognizedWord[];
+}
+
+/** A word of a picture with the edges of its box, in pixels from the left and from the top of the picture. */
+export interface RecognizedWord {
+  /** Letters, digits and signs, without white space. */
+  readonly text: string;
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
 }
 
 /** A picture as it lies in a file, with the words that the document gives it. */

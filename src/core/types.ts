@@ -28,6 +28,12 @@ export interface Anchor {
    * it.
    */
   readonly picture?: PictureOrigin | false;
+  /**
+   * Boxes of the words of a scanned page that starts here, in the order of its text, where words are separated by white space:
+   * eight characters each, two for the left, top, right and bottom edge, in base 36, in 1,295ths of the page's width and height
+   * as a reader shows it. `--------` for a word without a box. Chunks do not have it.
+   */
+  readonly wordBoxes?: string;
 }
 
 /** A picture of a document, and who described it: the words are not the document's own. */

@@ -1,6 +1,8 @@
 import type { Loader } from "./loader.js";
 import type { pagePictures as PagePictures } from "./pdf/page-pictures.js";
 
+export type { PagePicture } from "./pdf/page-pictures.js";
+
 /**
  * Loaders that may take long or much memory: they run in a process, which can be ended. It reads files of one format mostly,
  * and loads the code of those alone: loading all takes 300 ms.

@@ -2,7 +2,14 @@ import { asError, LoadError, systemMessage } from "../../core/errors.js";
 import { WorkerCalls } from "../../thread/worker-calls.js";
 import { startProcess } from "../../thread/worker-process.js";
 import type { TextRecognizer } from "../../core/ports.js";
-import { maxPages, recognizedText, textOfPages } from "../formats/recognized-pages.js";
+import {
+  maxPages,
+  type PictureText,
+  type RecognizedPage,
+  recognizedPage,
+  recognizedText,
+  textOfPages,
+} from "../formats/recognized-pages.js";
 import type { TextFormat } from "../formats/formats.js";
 import type { FileToLoad, FoundPicture, LoadedText } from "../formats/loader.js";
 import type { PictureDescriber } from "../pictures/picture-describer.js";
@@ -65,18 +72,18 @@ export class LoadingWorker {
     file: FileToLoad,
     options: LoadBytesOptions,
   ): Promise<LoadedText> {
-    const texts = new Map<number, string>();
+    const texts = new Map<number, RecognizedPage>();
     for (let offset = 0; offset < Math.min(bare.length, maxPages); offset += pagesPerCall) {
       const pages = bare.slice(offset, Math.min(offset + pagesPerCall, maxPages));
       const pictures = await this.#call("pictures", { file, pages }, options);
       for (const [index, page] of pages.entries()) {
         const found = await withinTime(options, tookTooLong(file.uri, options), async (signal, onProgress) => {
-          const words: string[] = [];
-          for (const picture of pictures[index]!)
-            words.push(await recognizedText(recognizer, picture, { signal, onProgress }));
-          return words.join("\n").trim();
+          const read: PictureText[] = [];
+          for (const { bytes, place } of pictures[index]!)
+            read.push({ ...(await recognizedText(recognizer, bytes, { signal, onProgress })), place });
+          return recognizedPage(read);
         });
-        if (found !== "") texts.set(page, found);
+        if (found.text !== "") texts.set(page, found);
       }
     }
     const left = bare.length - texts.size;
@@ -112,7 +119,7 @@ export class LoadingWorker {
       const pictures = await this.#call("pictures", { file, pages: some }, options);
       for (const [index, page] of some.entries()) {
         const next = starts.find((anchor) => anchor.page! > page)?.start ?? read.text.length;
-        for (const bytes of pictures[index]!) found.push({ bytes, page, offset: endOfWords(read.text, next) });
+        for (const { bytes } of pictures[index]!) found.push({ bytes, page, offset: endOfWords(read.text, next) });
       }
     }
     return { ...read, pictures: found };

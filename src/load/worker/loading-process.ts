@@ -1,6 +1,6 @@
 import { serveCalls } from "../../thread/serve-calls.js";
 import { callsToProcess } from "../../thread/worker-process.js";
-import { heavyLoaders, pagePictures, type HeavyFormat } from "../formats/heavy-loaders.js";
+import { heavyLoaders, pagePictures, type HeavyFormat, type PagePicture } from "../formats/heavy-loaders.js";
 import type { FileToLoad, LoadedText } from "../formats/loader.js";
 
 export interface LoadCall {
@@ -18,7 +18,7 @@ export interface PicturesCall {
 export type LoadCalls = {
   readonly load: { readonly argument: LoadCall; readonly result: LoadedText };
   /** The pictures on each of some pages of a PDF, as PNG. */
-  readonly pictures: { readonly argument: PicturesCall; readonly result: readonly (readonly Uint8Array[])[] };
+  readonly pictures: { readonly argument: PicturesCall; readonly result: readonly (readonly PagePicture[])[] };
 };
 
 const port = callsToProcess();

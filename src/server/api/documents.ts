@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { given } from "../../core/given.js";
-import type { Document } from "../../core/types.js";
-import { placeInDocument } from "../../text/blocks/places.js";
-import { hasRole } from "../access.js";
+import { type Access, hasRole } from "../access.js";
 import { Refusal } from "../guard/refusal.js";
+import { excerptOf, maxExcerptCharacters } from "./excerpts/excerpt.js";
+import { mailHeadOf } from "./excerpts/mail-head.js";
+import { tableRowsOf } from "./excerpts/table-rows.js";
 import { foldersIn, kindsOf, selectDocuments } from "./document-list.js";
 import { pageFields } from "./request-fields.js";
 import { route } from "./route.js";
@@ -15,7 +16,6 @@ const uri = z
   .describe("Address of the document")
   .meta({ examples: ["file:///docs/keys.md"] });
 const offset = z.coerce.number().int().min(0);
-const maxExcerptCharacters = 200_000;
 
 export const documentRoutes = [
   route({
@@ -47,10 +47,10 @@ export const documentRoutes = [
     summary: "Figures of the documents that the caller may see, in all and by what they were read from",
     request: z.strictObject({}),
     reply: WireStatistics,
-    async serve(_, { kb, documents }) {
+    async serve(_, { kb, documents, access }) {
       const all = await documents.documents();
       const { space: embeddings, dimension } = kb.store;
-      return { json: { ...counted(all), embeddings, ...given({ dimension }), sources: bySource(all) } };
+      return { json: { ...counted(all), embeddings, ...given({ dimension }), sources: bySource(all, access) } };
     },
   }),
   route({
@@ -103,7 +103,7 @@ export const documentRoutes = [
       const total = isWhole ? (await kb.store.counts()).documents : found.length;
       const shown = found.slice(from, from + limit).map(({ uri: address, title, source, chunks }) => ({
         uri: address,
-        ...given({ title, source }),
+        ...given({ title, source: shownSource(source, access) }),
         chunks,
       }));
       const shownFacets = isFaceted && {
@@ -144,54 +144,42 @@ export const documentRoutes = [
         .max(maxExcerptCharacters)
         .default(4000)
         .describe("Characters on each side"),
+      rows: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .max(100)
+        .default(0)
+        .describe("Of a row of a table: it as cells, with so many rows on each side. 0 for its text alone"),
     }),
     reply: WireExcerpt,
-    async serve({ uri: which, start, end = start, around }, { documents, audit }) {
+    async serve({ uri: which, start, end = start, around, rows }, { documents, audit }) {
       const document = await documents.document(which);
       if (!document) throw new Refusal(404, "not-found", "There is no such document");
       audit({ event: "document", uri: which });
-      return { json: excerptOf(document, { start, end: Math.max(start, end) }, around) };
+      const [mail, table] = await Promise.all([
+        mailHeadOf(document, documents),
+        rows === 0 ? undefined : tableRowsOf(document, rows, documents),
+      ]);
+      const excerpt = excerptOf(document, { start, end: Math.max(start, end) }, around);
+      return { json: { ...excerpt, ...given({ mail, rows: table }) } };
     },
   }),
 ];
-
-/** The text around a passage, cut at whole code points. Pure. */
-export function excerptOf(
-  { uri: address, title, mediaType, text, anchors = [] }: Document,
-  passage: { readonly start: number; readonly end: number },
-  around: number,
-): WireExcerpt {
-  const start = Math.min(passage.start, text.length);
-  const end = Math.min(passage.end, text.length, start + maxExcerptCharacters);
-  const from = wholeCharacter(text, Math.max(0, start - around));
-  const to = wholeCharacter(text, Math.min(text.length, end + around));
-  const pages = anchors.flatMap(({ page: each, start: at }) => (each === undefined ? [] : [{ page: each, start: at }]));
-  const { page, seconds } = placeInDocument({ text, anchors }, start);
-  return {
-    uri: address,
-    ...given({ title, mediaType, page, seconds }),
-    start,
-    end,
-    text: text.slice(from, to),
-    from,
-    fromLine: text.slice(0, from).split("\n").length,
-    length: text.length,
-    pages: pages.filter(({ start: index }) => index >= from && index < to),
-  };
-}
-
-/** Moves an offset so that it splits no surrogate pair. */
-function wholeCharacter(text: string, index: number): number {
-  const isInPair = /[\uDC00-\uDFFF]/.test(text.charAt(index)) && /[\uD800-\uDBFF]/.test(text.charAt(index - 1));
-  return isInPair ? index - 1 : index;
-}
 
 function counted(documents: readonly { readonly chunks: number }[]) {
   return { documents: documents.length, chunks: documents.reduce((sum, { chunks }) => sum + chunks, 0) };
 }
 
+/** Whoever does not manage the documents sees of paths on the server the last name alone. */
+function shownSource(source: string | undefined, access: Access): string | undefined {
+  if (hasRole(access, "manage")) return source;
+  return source?.replaceAll(/(?:file:\/\/)?(?:\/|[a-z]:[\\/])[^\s]*?([^\s/\\]*)[/\\]?(?=\s|$)/gi, "$1");
+}
+
 function bySource(
   documents: readonly { readonly source?: string; readonly chunks: number }[],
+  access: Access,
 ): WireStatistics["sources"] {
   const groups = new Map<string | undefined, { readonly chunks: number }[]>();
   for (const document of documents) {
@@ -200,6 +188,6 @@ function bySource(
     else groups.set(document.source, [document]);
   }
   return [...groups]
-    .map(([source, group]) => ({ ...given({ source }), ...counted(group) }))
+    .map(([source, group]) => ({ ...given({ source: shownSource(source, access) }), ...counted(group) }))
     .toSorted((one, other) => other.documents - one.documents);
 }

@@ -30,11 +30,17 @@ export const originalRoutes = [
           "The file that this was read from holds other documents, too, which you may not be allowed to see";
         throw new Refusal(403, "forbidden", message);
       }
-      audit({ event: "document", uri });
-      return { response: originals === true ? await fileOf(document.uri, request) : await originals(document) };
+      // A HEAD request sends nothing of it.
+      if (request.method !== "HEAD") audit({ event: "document", uri });
+      return { response: originals === true ? await fileOf(document.uri, request) : copyOf(await originals(document)) };
     },
   }),
 ];
+
+/** The headers of a `Response.redirect` cannot be changed, and every reply gets some more. */
+function copyOf({ body, status, statusText, headers }: Response): Response {
+  return new Response(body, { status, statusText, headers });
+}
 
 /**
  * A download, which no browser opens within this server's address: whole, or the part that is asked for, so that a reader of a

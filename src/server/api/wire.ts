@@ -244,6 +244,48 @@ export const WireExcerpt = z
     pages: z
       .array(z.object({ page: z.int(), start: z.int() }))
       .describe("Where pages begin within the excerpt, in a document that has pages"),
+    cells: z.array(z.int()).optional().describe("Where cells begin within the excerpt, in a notebook"),
+    boxes: z
+      .array(z.object({ page: z.int(), left: z.number(), top: z.number(), right: z.number(), bottom: z.number() }))
+      .optional()
+      .describe(
+        "Boxes around the lines of the passage on scanned pages, in shares of the page from its left and its top",
+      ),
+    tableHead: z
+      .string()
+      .optional()
+      .describe("Head and rule of the Markdown table whose rows `text` begins with; they stand above it"),
+    mail: z
+      .object({
+        from: z.string().optional(),
+        to: z.array(z.string()),
+        cc: z.array(z.string()),
+        date: z.string().optional().describe("ISO 8601"),
+        attachments: z.array(
+          z.object({ name: z.string(), uri: z.string().optional().describe("Its document, if there is one") }),
+        ),
+      })
+      .optional()
+      .describe("Head of a mail, whose subject is `title`"),
+    rows: z
+      .object({
+        columns: z.array(z.string()),
+        rows: z.array(
+          z.object({
+            uri: z.string(),
+            number: z.int().describe("As its address has it"),
+            cells: z.array(
+              z.object({
+                name: z.string().describe("Of its column"),
+                value: z.string(),
+                start: z.int().optional().describe("Offset of the value in the document's text, of the row itself"),
+              }),
+            ),
+          }),
+        ),
+      })
+      .optional()
+      .describe("The row that the document is, and those around it, where `rows` asks for them"),
   })
   .meta({ id: "Excerpt" });
 export type WireExcerpt = z.output<typeof WireExcerpt>;

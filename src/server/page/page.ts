@@ -48,6 +48,7 @@ export async function openPage(): Promise<ChatPage> {
   for (const [path, body] of files) hash.update(`${path}\0${body.length}\0`).update(body);
   const version = hash.digest("hex").slice(0, 16);
   const served = new Map(files.map(([path, body]) => [`${version}/${path}`, body]));
+  const maps = await characterMaps();
   const main = Buffer.from(files.find(([path]) => path === "main.js")![1]).toString();
   // The browser asks for the parts that the script begins with along with it, and not when it has come.
   const imported = [...main.matchAll(/\bfrom\s*"\.\/([\w-]+\.js)"/g)].map(([, name]) => name!);
@@ -58,7 +59,11 @@ export async function openPage(): Promise<ChatPage> {
     policy,
     file: async (path, acceptEncoding = "") => {
       const body = served.get(path);
-      if (!body) return undefined;
+      if (!body) {
+        const map = path.startsWith(`${version}/`) ? maps.get(path.slice(version.length + 1)) : undefined;
+        // They are rarely wanted, and packed already.
+        return map && { body: await readFile(map), type: "application/octet-stream" };
+      }
       const type = types[extname(path)] ?? "text/html; charset=utf-8";
       const encoding = (["br", "gzip"] as const).find((coding) => accepts(acceptEncoding, coding));
       if (!encoding) return { body, type };
@@ -75,7 +80,8 @@ export async function openPage(): Promise<ChatPage> {
 /** Reads the script, its parts, the style sheet and the icon, as they were bundled. */
 async function builtFiles(): Promise<[string, Bytes][]> {
   const folder = new URL("assets/", import.meta.url);
-  const names = await readdir(folder).catch((): string[] => []);
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
   if (!names.includes("main.js")) {
     throw new CitewellError(
       "page",
@@ -85,6 +91,17 @@ async function builtFiles(): Promise<[string, Bytes][]> {
   return Promise.all(
     names.toSorted().map(async (name): Promise<[string, Bytes]> => [name, await readFile(new URL(name, folder))]),
   );
+}
+
+/** Character maps of PDF.js by their paths, of which the command has no copy of its own. */
+async function characterMaps(): Promise<ReadonlyMap<string, URL>> {
+  for (const place of ["assets/cmaps/", "../server/page/assets/cmaps/"]) {
+    const folder = new URL(place, import.meta.url);
+    const names = await readdir(folder).catch((): string[] => []);
+    const maps = names.filter((name) => name.endsWith(".bcmap"));
+    if (maps.length > 0) return new Map(maps.map((name) => [`cmaps/${name}`, new URL(name, folder)]));
+  }
+  return new Map();
 }
 
 function htmlOf(version: string, imported: readonly string[]): string {

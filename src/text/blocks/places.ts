@@ -111,13 +111,20 @@ function placesByAnchors(anchors: readonly Anchor[], spans: readonly Span[]): Ch
     place = placeByAnchors(anchors.slice(passed, upTo), start, place);
     passed = upTo;
     const { seconds, picture } = place;
-    const inside = anchors.slice(firstAfter(anchors, start - 1), firstAfter(anchors, end - 1));
+    const inside = anchors.slice(firstAfter(anchors, start - 1), firstAfter(anchors, end - 1)).map(withoutBoxes);
     const isTimed =
       seconds === undefined || inside.some((anchor) => anchor.start === start && anchor.seconds === seconds);
     const isMarked = !picture || inside.some((anchor) => anchor.start === start && anchor.picture);
     const added = { ...(!isTimed && { seconds }), ...(!isMarked && { picture }) };
     return { ...place, anchors: isTimed && isMarked ? inside : [{ start, ...added }, ...inside] };
   });
+}
+
+/** The boxes of a page's words are read with the document alone: every hit would carry them otherwise. */
+function withoutBoxes(anchor: Anchor): Anchor {
+  if (anchor.wordBoxes === undefined) return anchor;
+  const { wordBoxes: _, ...others } = anchor;
+  return others;
 }
 
 /** Index of the first anchor that starts after `offset`. */

@@ -22,7 +22,11 @@ export function widenHit(hit: Hit, document: Document, { start, end }: Span, tok
   return {
     ...rest,
     ...placeInDocument(document, start),
-    ...(anchors && { anchors: anchors.filter((anchor) => anchor.start >= start && anchor.start < end) }),
+    ...(anchors && {
+      anchors: anchors
+        .filter((anchor) => anchor.start >= start && anchor.start < end)
+        .map(({ wordBoxes: ______, ...anchor }) => anchor),
+    }),
     chunk: { ...chunk, start, end, text, tokens: tokens.count(embeddingText({ context: chunk.context, text })) },
     matched,
   };

@@ -8,6 +8,7 @@ import type { TextRecognizer } from "../../../src/core/ports.js";
 import { createRunContext, type RunEvent } from "../../../src/core/pipeline.js";
 import { collect } from "../../../src/core/stream.js";
 import { openKnowledgeBase } from "../../../src/index.js";
+import { boxesOf } from "../../../src/text/blocks/word-boxes.js";
 import { tesseract } from "../../../src/load/formats/recognition/tesseract.js";
 import { textOfPages } from "../../../src/load/formats/recognized-pages.js";
 import { readFolder } from "../../../src/load/sources/read-folder.js";
@@ -150,6 +151,21 @@ describe("scans", () => {
       expect(shareOfWords(words, page)).toBeGreaterThan(0.97);
       expect(shareOfWords(page, words)).toBeGreaterThan(0.97);
     }
+    // The same picture at the same place: in strips, as a mask and as a JPEG. Then the one that is turned.
+    const [inStrips, asMask, turned, asJpeg] = [1, 3, 4, 5].map((page) => {
+      const { start } = anchors![page]!;
+      return boxesOf(documents[0]!, { start, end: start + 12 })[0]!;
+    });
+    for (const edge of ["left", "top", "right", "bottom"] as const) {
+      expect(asMask![edge]).toBeCloseTo(inStrips![edge], 1);
+      expect(asJpeg![edge]).toBeCloseTo(inStrips![edge], 1);
+    }
+    const [left, right, top, bottom] = [50 / 612, 550 / 612, 42 / 792, 292 / 792];
+    expect(inStrips!.left > left && inStrips!.right < right).toBe(true);
+    expect(inStrips!.top > top && inStrips!.bottom < bottom).toBe(true);
+    // A reader shows the turned page 792 wide and 612 high, and the picture 500 by 250 on it.
+    expect(turned!.right - turned!.left).toBeCloseTo(((inStrips!.right - inStrips!.left) * 612) / 792, 1);
+    expect(turned!.bottom - turned!.top).toBeCloseTo(((inStrips!.bottom - inStrips!.top) * 792) / 612, 1);
   });
 
   test("a scan without a recognizer fails with the way out, and so does one without words", async () => {
@@ -263,9 +279,9 @@ test("recognised pages stand in their places, between pages that have a text", (
     { start: 12, page: 5 },
   ];
   const texts = new Map([
-    [6, "six"],
-    [1, "one"],
-    [3, "three"],
+    [6, { text: "six" }],
+    [1, { text: "one" }],
+    [3, { text: "three" }],
   ]);
   const merged = textOfPages("two\n\nHead.\n\nfive", anchors, texts);
   expect(merged.text).toBe("one\n\ntwo\n\nHead.\n\nthree\n\nfive\n\nsix");

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { displayPlace } from "../../../src/cli/output/terminal-text.js";
 import { collectAnswer, openKnowledgeBase } from "../../../src/index.js";
 import { readFolder } from "../../../src/load/sources/read-folder.js";
-import { excerptOf } from "../../../src/server/api/documents.js";
+import { excerptOf } from "../../../src/server/api/excerpts/excerpt.js";
 import { wireCitation, wirePassage } from "../../../src/server/api/to-wire.js";
 import { english } from "../../../src/server/page/browser/words/english.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";

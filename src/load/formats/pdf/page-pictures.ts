@@ -1,4 +1,5 @@
 import type { FileToLoad } from "../loader.js";
+import type { PicturePlace } from "../recognized-pages.js";
 import { withPdf } from "./pdf.js";
 import { encodeGreyPng, type GreyPicture } from "./grey-png.js";
 
@@ -23,6 +24,12 @@ interface PlacedPicture {
   readonly picture: GreyPicture;
   readonly transform: Transform;
 }
+
+/** A picture of a page as a file, upright, with its box on the page as a reader shows it. */
+export interface PagePicture {
+  readonly bytes: Uint8Array;
+  readonly place: PicturePlace;
+}
 type Transform = readonly [number, number, number, number, number, number];
 
 /**
@@ -36,9 +43,9 @@ export function pagePictures(
   numbers: readonly number[],
   signal: AbortSignal,
   onProgress: () => void,
-): Promise<Uint8Array[][]> {
+): Promise<PagePicture[][]> {
   return withPdf(file, signal, maxPixels, async (pdf, OPS) => {
-    const pages: Uint8Array[][] = [];
+    const pages: PagePicture[][] = [];
     for (const number of numbers) {
       const page = await pdf.getPage(number);
       const { fnArray: operators, argsArray } = await page.getOperatorList();
@@ -67,7 +74,13 @@ export function pagePictures(
         if (picture) placed.push({ picture, transform });
         onProgress();
       }
-      pages.push(joinStrips(placed).map(encodeGreyPng));
+      const edges = edgesOf(turned(page.rotate), page.view);
+      pages.push(
+        joinStrips(placed).map(({ picture, transforms }) => ({
+          bytes: encodeGreyPng(picture),
+          place: placeOf(transforms, edges, picture),
+        })),
+      );
       page.cleanup();
       onProgress();
     }
@@ -109,19 +122,53 @@ function greyOf({ width, height, data }: DecodedPicture & { readonly data: Uint8
   return { width, height, grey };
 }
 
+interface Edges {
+  readonly left: number;
+  readonly right: number;
+  readonly bottom: number;
+  readonly top: number;
+}
+
+/** The edges of a rectangle that is transformed, on a plane whose y grows upwards. */
+function edgesOf([a, b, c, d, e, f]: Transform, [x0, y0, x1, y1]: readonly number[]): Edges {
+  const corners = [x0!, x1!].flatMap((x) => [y0!, y1!].map((y) => [a * x + c * y + e, b * x + d * y + f] as const));
+  const [xs, ys] = [corners.map(([x]) => x), corners.map(([, y]) => y)];
+  return { left: Math.min(...xs), right: Math.max(...xs), bottom: Math.min(...ys), top: Math.max(...ys) };
+}
+
+/** The box of a picture, which is drawn in one or more unit squares, in shares of its page. */
+function placeOf(transforms: readonly Transform[], page: Edges, { width, height }: GreyPicture): PicturePlace {
+  const drawn = transforms.map((transform) => edgesOf(transform, [0, 0, 1, 1]));
+  const [across, down] = [page.right - page.left, page.top - page.bottom];
+  return {
+    left: (Math.min(...drawn.map(({ left }) => left)) - page.left) / across,
+    right: (Math.max(...drawn.map(({ right }) => right)) - page.left) / across,
+    top: (page.top - Math.max(...drawn.map(({ top }) => top))) / down,
+    bottom: (page.top - Math.min(...drawn.map(({ bottom }) => bottom))) / down,
+    pixels: { width, height },
+  };
+}
+
+interface JoinedPicture {
+  readonly picture: GreyPicture;
+  readonly transforms: readonly Transform[];
+}
+
 /** The pictures upright, and those of the same width in one, from the top. */
-function joinStrips(placed: readonly PlacedPicture[]): GreyPicture[] {
+function joinStrips(placed: readonly PlacedPicture[]): JoinedPicture[] {
   const top = ({ transform: [, b, , d, , f] }: PlacedPicture) => f + Math.max(0, b) + Math.max(0, d);
-  const byWidth = new Map<number, GreyPicture[]>();
+  const byWidth = new Map<number, PlacedPicture[]>();
   for (const placement of placed.toSorted((one, other) => top(other) - top(one))) {
-    const picture = upright(placement);
-    byWidth.set(picture.width, [...(byWidth.get(picture.width) ?? []), picture]);
+    const strip = { picture: upright(placement), transform: placement.transform };
+    const { width } = strip.picture;
+    byWidth.set(width, [...(byWidth.get(width) ?? []), strip]);
   }
-  return [...byWidth].map(([width, strips]) => ({
-    width,
-    height: strips.reduce((sum, { height }) => sum + height, 0),
-    grey: strips.length === 1 ? strips[0]!.grey : Buffer.concat(strips.map(({ grey }) => grey)),
-  }));
+  return [...byWidth].map(([width, strips]) => {
+    const pictures = strips.map(({ picture }) => picture);
+    const height = pictures.reduce((sum, picture) => sum + picture.height, 0);
+    const grey = pictures.length === 1 ? pictures[0]!.grey : Buffer.concat(pictures.map((picture) => picture.grey));
+    return { picture: { width, height, grey }, transforms: strips.map(({ transform }) => transform) };
+  });
 }
 
 /** The picture as it is seen: turned by the nearest quarter, and mirrored where the page mirrors it. */

@@ -3,7 +3,7 @@ import { LoadError } from "../../../core/errors.js";
 import type { TextRecognizer } from "../../../core/ports.js";
 import { wrongKindReason } from "../binary.js";
 import type { FileToLoad, LoadedText } from "../loader.js";
-import { maxPages, recognizedText, textOfPages } from "../recognized-pages.js";
+import { maxPages, type RecognizedPage, recognizedText, textOfPages } from "../recognized-pages.js";
 import { tiffPages } from "./tiff-pages.js";
 
 /** Pixels of a picture whose words are recognised: an A4 page at 600 dots to the inch has 35 million. */
@@ -32,11 +32,11 @@ export async function loadPicture(
     throw new LoadError("too-large", uri, message);
   }
   const pages = format === "tiff" ? tiffPages(bytes, maxPages) : [bytes];
-  const texts = new Map<number, string>();
+  const texts = new Map<number, RecognizedPage>();
   for (const [index, page] of pages.entries()) {
     signal.throwIfAborted();
-    const text = await recognizedText(recognizer, page, { signal, onProgress });
-    if (text.trim() !== "") texts.set(index + 1, text.trim());
+    const { text } = await recognizedText(recognizer, page, { signal, onProgress });
+    if (text.trim() !== "") texts.set(index + 1, { text: text.trim() });
     onProgress();
   }
   if (texts.size === 0) throw new LoadError("empty", uri, `${uri} shows no words that ${recognizer.name} recognises`);

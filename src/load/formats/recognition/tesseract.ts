@@ -6,7 +6,7 @@ import { z } from "zod";
 import { abortSignal } from "../../../core/call-options.js";
 import { asError, OptionsError } from "../../../core/errors.js";
 import { functionOption, listOption, optionsOf, resolve } from "../../../core/options.js";
-import type { RecognizeCall, TextRecognizer } from "../../../core/ports.js";
+import type { RecognizeCall, RecognizedText, TextRecognizer } from "../../../core/ports.js";
 
 export interface TesseractOptions {
   /**
@@ -30,6 +30,8 @@ const recognizeCall = optionsOf<RecognizeCall>()({
 
 /** Tesseract, which has a thread of its own from its first picture until it is closed. */
 export interface Tesseract extends TextRecognizer {
+  /** The text of a picture with the places of its words. */
+  readonly recognizeWords: NonNullable<TextRecognizer["recognizeWords"]>;
   /** Ends the thread, even in the middle of a picture. An idle thread does not keep the process alive. */
   readonly close: () => Promise<void>;
 }
@@ -77,14 +79,16 @@ export function tesseract(options: TesseractOptions): Tesseract {
     }
   };
 
+  const inTurn = async (picture: Uint8Array, call: RecognizeCall) => {
+    const text = last.then(() => recognizeNow(picture, call));
+    last = text.catch(() => {});
+    return text;
+  };
+
   return {
     name: `tesseract ${languages.join("+")}`,
-    recognize: async (picture, given = {}) => {
-      const call = resolve("recognize", recognizeCall, given);
-      const text = last.then(() => recognizeNow(picture, call));
-      last = text.catch(() => {});
-      return text;
-    },
+    recognize: async (picture, given = {}) => (await inTurn(picture, resolve("recognize", recognizeCall, given))).text,
+    recognizeWords: async (picture, given = {}) => inTurn(picture, resolve("recognizeWords", recognizeCall, given)),
     close: async () => {
       const engine = await running?.catch(() => undefined);
       running = undefined;
@@ -123,14 +127,20 @@ class Engine {
     return this.#ended !== undefined;
   }
 
-  async recognize(picture: Uint8Array, onProgress: () => void): Promise<string> {
+  async recognize(picture: Uint8Array, onProgress: () => void): Promise<RecognizedText> {
     if (this.#ended) throw this.#ended;
     this.#progress.onProgress = onProgress;
     this.#thread.ref();
     try {
       const failed = new Promise<never>((_, reject) => (this.#fail = reject));
-      const { data } = await Promise.race([this.#tesseract.recognize(Buffer.from(picture)), failed]);
-      return data.text;
+      const asked = this.#tesseract.recognize(Buffer.from(picture), {}, { text: true, blocks: true });
+      const { data } = await Promise.race([asked, failed]);
+      const lines = (data.blocks ?? []).flatMap(({ paragraphs }) => paragraphs.flatMap((paragraph) => paragraph.lines));
+      const words = lines.flatMap((line) => line.words);
+      return {
+        text: data.text,
+        words: words.map(({ text, bbox: { x0, y0, x1, y1 } }) => ({ text, left: x0, top: y0, right: x1, bottom: y1 })),
+      };
     } catch (thrown) {
       if (typeof thrown !== "string") throw asError(thrown);
       // Its library reads no TIFF that is packed by Deflate, JPEG or WebP.

@@ -80,8 +80,9 @@ export function createClient(send: Send) {
     documents: (search: string, limit: number, offset: number, choice: DocumentChoice = {}) =>
       read<ListedDocuments>("GET", `api/documents?${query({ ...(search && { search }), ...choice, limit, offset })}`),
     deleteDocument: (uri: string) => send("DELETE", `api/documents?${query({ uri })}`),
-    excerpt: (uri: string, start: number, end: number, around: number) =>
-      read<WireExcerpt>("GET", `api/passages?${query({ uri, start, end, around })}`),
+    /** @param rows on each side, where the document is the row of a table */
+    excerpt: (uri: string, start: number, end: number, around: number, rows: number) =>
+      read<WireExcerpt>("GET", `api/passages?${query({ uri, start, end, around, rows })}`),
 
     uploads: async () => (await read<{ readonly uploads: WireUpload[] }>("GET", "api/uploads")).uploads,
     uploadPath: (name: string) => upload(name),

@@ -1,6 +1,7 @@
 import { batch, signal } from "@preact/signals";
 import type { WireCitation, WireExcerpt } from "../../../api/wire.js";
 import type { Client } from "../api/client.js";
+import { isRow } from "../text/source/draw-rows.js";
 
 /** A place in a document that the reader wants to see. */
 export interface Place {
@@ -16,6 +17,8 @@ export interface Place {
 
 /** Characters shown on either side of the place at first. */
 const firstAround = 12_000;
+/** Rows of a table that are shown on either side of the cited one at first, and at most. */
+export const rowsAsked = { first: 8, most: 100 };
 
 export type Source = ReturnType<typeof createSource>;
 
@@ -24,15 +27,16 @@ export function createSource(client: Client) {
   const place = signal<Place | undefined>(undefined);
   const excerpt = signal<WireExcerpt | undefined>(undefined);
   const isFailed = signal(false);
-  /** How a PDF is shown; `failed` where it cannot be shown as its pages. */
-  const look = signal<"pages" | "text" | "failed">("pages");
+  /** How a PDF is shown; `failed` where it cannot be shown as its pages, `elsewhere` where the server has no file of it. */
+  const look = signal<"pages" | "text" | "failed" | "elsewhere">("pages");
   let around = firstAround;
   let opener: HTMLElement | undefined;
 
   const load = async (to: Place) => {
     isFailed.value = false;
     try {
-      const found = await client.excerpt(to.uri, to.start, to.end, around);
+      const rows = isRow(to.uri) ? Math.min(rowsAsked.most, Math.round((around / firstAround) * rowsAsked.first)) : 0;
+      const found = await client.excerpt(to.uri, to.start, to.end, around, rows);
       if (place.value === to) excerpt.value = found;
     } catch {
       if (place.value === to) isFailed.value = true;
@@ -42,7 +46,7 @@ export function createSource(client: Client) {
   const show = (to: Place) => {
     around = firstAround;
     batch(() => {
-      if (look.value === "failed" && place.value?.uri !== to.uri) look.value = "pages";
+      if ((look.value === "failed" || look.value === "elsewhere") && place.value?.uri !== to.uri) look.value = "pages";
       place.value = to;
       excerpt.value = undefined;
     });

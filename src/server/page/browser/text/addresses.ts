@@ -21,6 +21,11 @@ export function originalOf(
   return isGiven ? { href: `api/originals?uri=${encodeURIComponent(uri)}`, isDownload: true } : undefined;
 }
 
+/** Whether a document is a whole PDF, by its address. */
+export function isPdf(uri: string): boolean {
+  return /\.pdf$/i.test(uri.replace(/[?#].*$/s, ""));
+}
+
 /** An address for people: of a file its folder and name, since the path to them is the server's own. */
 export function shownAddress(uri: string): string {
   if (!uri.startsWith("file:")) return uri;

@@ -4,21 +4,22 @@ import { anotherDocument } from "./addresses.js";
 import { withoutScripts } from "./markdown.js";
 import { hasLetters, placeInRendering, type Stretch } from "./place-in-rendering.js";
 import { sanitisedFragment } from "./sanitise.js";
-
-export interface DrawnSource {
-  readonly nodes: readonly Node[];
-  /** Elements of the highlighted words, in their order. Empty when there are none to highlight. */
-  readonly marks: readonly HTMLElement[];
-}
+import { type DrawnSource, element } from "./source/drawn-source.js";
+import { markTexts } from "./source/mark-texts.js";
+import { type BlockKind, nodesOf, partsOf } from "./source/parts.js";
+import { isSlides } from "./source/slides.js";
 
 export interface Drawing {
-  readonly excerpt: Pick<WireExcerpt, "uri" | "text" | "from" | "length" | "pages">;
+  readonly excerpt: Pick<WireExcerpt, "uri" | "text" | "from" | "length" | "pages" | "cells" | "tableHead">;
   /** Offsets into the document. */
   readonly highlight: Stretch;
   /** The whole sentence around it. */
   readonly sentence: Stretch;
   readonly properties: string;
   readonly pageBreak: (page: number) => string;
+  readonly slide: (slide: number) => string;
+  /** Label of the output of a notebook's cell. */
+  readonly output: string;
   readonly restOfSentence: string;
 }
 
@@ -31,14 +32,12 @@ const frontMatter = /^---[ \t]*\n(?:[^\n]*\n)*?---[ \t]*(?:\n|$)/;
 export function drawSource(drawing: Drawing): DrawnSource | undefined {
   const { excerpt, highlight, sentence } = drawing;
   const { text, from } = wholeBlocks(excerpt, highlight);
-  const pages = excerpt.pages.filter(({ start }) => start >= from && start < from + text.length);
-  const cuts = [from, ...pages.map(({ start }) => start).filter((start) => start > from), from + text.length];
+  const parts = partsOf(excerpt, from, text.length);
   const nodes: Node[] = [];
   const marks: HTMLElement[] = [];
-  for (const [index, start] of cuts.slice(0, -1).entries()) {
-    const page = pages.find((each) => each.start === start);
-    if (page) nodes.push(element("span", "page-break", drawing.pageBreak(page.page)));
-    for (const block of blocksOf(text.slice(start - from, cuts[index + 1]! - from), start, drawing)) {
+  for (const part of parts) {
+    const drawn: Block[] = [];
+    for (const block of blocksOf(text.slice(part.start - from, part.end - from), part.start, drawing)) {
       const own = (stretch: Stretch) => within(stretch, block.start, block.source.length);
       if (!mark(block, own(highlight), () => element("mark"), marks)) return undefined;
       for (const rest of [
@@ -50,29 +49,15 @@ export function drawSource(drawing: Drawing): DrawnSource | undefined {
           Object.assign(element("span", "rest-of-sentence"), { title: drawing.restOfSentence }),
         );
       }
-      nodes.push(block.element);
+      drawn.push(block);
     }
+    nodes.push(...nodesOf(part, drawn, drawing));
   }
-  for (const each of marks) each.closest("details")?.setAttribute("open", "");
+  for (const each of marks) {
+    each.closest("details")?.setAttribute("open", "");
+    each.closest("tr")?.classList.add("cited-row");
+  }
   return highlight.end > highlight.start && marks.length === 0 ? undefined : { nodes, marks };
-}
-
-/** The lines of a table's row, which the document holds as `name: value`, as a table. */
-export function drawRow({ excerpt, highlight }: Pick<Drawing, "excerpt" | "highlight">): DrawnSource | undefined {
-  const table = document.createElement("table");
-  const marks: HTMLElement[] = [];
-  let start = excerpt.from;
-  for (const line of excerpt.text.split(/(?<=\n)/)) {
-    const [, name, value] = /^([^:\n]+): ?(.*)\n?$/.exec(line) ?? [];
-    if (name === undefined || value === undefined) return undefined;
-    const row = table.insertRow();
-    const heading = element("th", "", name);
-    heading.setAttribute("scope", "row");
-    row.append(heading, element("td", "", value));
-    mark({ element: row, source: line, start }, within(highlight, start, line.length), () => element("mark"), marks);
-    start += line.length;
-  }
-  return { nodes: [table], marks };
 }
 
 interface Block {
@@ -80,21 +65,24 @@ interface Block {
   readonly source: string;
   /** Offset of the block in the document. */
   readonly start: number;
+  readonly kind: BlockKind;
 }
 
-/** The excerpt without the halves of blocks at its ends, unless they hold what is highlighted. */
-function wholeBlocks({ text, from, length }: Drawing["excerpt"], highlight: Stretch): { text: string; from: number } {
+/** The excerpt without the halves of blocks at its ends, unless they hold what is highlighted. Of tables it has whole rows. */
+function wholeBlocks(excerpt: Drawing["excerpt"], highlight: Stretch): { text: string; from: number } {
+  const { text, from, length, tableHead } = excerpt;
   let start = 0;
   let end = text.length;
-  if (from > 0) {
+  if (from > 0 && tableHead === undefined) {
     const gap = text.indexOf("\n\n");
     if (gap >= 0 && from + gap + 2 <= highlight.start) start = gap + 2;
   }
-  if (from + text.length < length) {
+  if (from + text.length < length && text[text.lastIndexOf("\n") + 1] !== "|") {
     const gap = text.lastIndexOf("\n\n");
     if (gap >= start && from + gap >= highlight.end) end = gap + 2;
   }
-  return { text: text.slice(start, end), from: from + start };
+  const head = tableHead ?? "";
+  return { text: head + text.slice(start, end), from: from + start - head.length };
 }
 
 function blocksOf(text: string, from: number, { excerpt, properties }: Drawing): Block[] {
@@ -108,9 +96,14 @@ function blocksOf(text: string, from: number, { excerpt, properties }: Drawing):
       .join("\n")
       .replace(/---\s*$/, "");
     details.append(element("summary", "", properties), element("pre", "", lines.trimEnd()));
-    blocks.push({ element: details, source: front, start: 0 });
+    blocks.push({ element: details, source: front, start: 0, kind: "words" });
   }
-  const marked = new Marked(withoutScripts((href) => anotherDocument(href, excerpt.uri)));
+  // The lines of a slide are paragraphs of their own.
+  const breaks = isSlides(excerpt.uri);
+  const marked = new Marked(
+    { breaks },
+    withoutScripts((href) => anotherDocument(href, excerpt.uri)),
+  );
   // Each carriage return becomes a space, so that the offsets stay those of the document.
   const tokens = marked.lexer(text.slice(front.length).replaceAll("\r", " "));
   let start = from + front.length;
@@ -118,7 +111,7 @@ function blocksOf(text: string, from: number, { excerpt, properties }: Drawing):
     const holder = element("div", "block");
     holder.append(sanitisedFragment(marked.parser(Object.assign([token], { links: tokens.links }))));
     if (token.type === "code") nameCode(holder, token);
-    if (holder.childNodes.length > 0) blocks.push({ element: holder, source: token.raw, start });
+    if (holder.childNodes.length > 0) blocks.push({ element: holder, source: token.raw, start, kind: kindOf(token) });
     start += token.raw.length;
   }
   return blocks;
@@ -134,33 +127,16 @@ function mark(block: Block, stretch: Stretch, make: () => HTMLElement, made: HTM
   if (stretch.start >= stretch.end || !hasLetters(block.source, stretch)) return true;
   const place = placeInRendering(block.source, block.element.textContent, stretch);
   if (!place) return false;
-  const texts = document.createTreeWalker(block.element, NodeFilter.SHOW_TEXT);
-  const cuts: { readonly node: Text; readonly from: number; readonly to: number }[] = [];
-  let at = 0;
-  for (let node = texts.nextNode() as Text | null; node !== null; node = texts.nextNode() as Text | null) {
-    const [from, to] = [Math.max(place.start - at, 0), Math.min(place.end - at, node.data.length)];
-    at += node.data.length;
-    // Line breaks between the elements of a list or a table are not words.
-    if (from < to && (node.data.trim() !== "" || node.parentElement?.closest("p, pre"))) cuts.push({ node, from, to });
-  }
-  for (const { node, from, to } of cuts) {
-    const wrapped = node.splitText(from);
-    wrapped.splitText(to - from);
-    const wrapper = make();
-    wrapped.replaceWith(wrapper);
-    wrapper.append(wrapped);
-    made.push(wrapper);
-  }
+  made.push(...markTexts(block.element, place, make));
   return true;
+}
+
+function kindOf(token: Token): BlockKind {
+  if (token.type === "table") return "table";
+  if (token.type !== "code") return "words";
+  return "lang" in token && String(token.lang ?? "") !== "" ? "named-code" : "code";
 }
 
 function within({ start, end }: Stretch, from: number, length: number): Stretch {
   return { start: Math.max(start - from, 0), end: Math.min(end - from, length) };
-}
-
-function element(name: string, className = "", text = ""): HTMLElement {
-  const made = document.createElement(name);
-  if (className !== "") made.className = className;
-  if (text !== "") made.textContent = text;
-  return made;
 }

@@ -182,7 +182,10 @@ export function withoutScripts(documentOf: (href: string) => string | undefined)
     renderer: {
       ...plainRenderer,
       // The sanitiser drops these, too, but the browser's policy would report them before.
-      html: ({ text }) => text.replace(/\s(?:style|on\w+)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)/gi, ""),
+      html: ({ text }) =>
+        text
+          .replace(/\s(?:style|on\w+)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)/gi, "")
+          .replace(/<style\b[^>]*>[^]*?<\/style\s*>|<\/?(?:style|base|link|meta)\b[^>]*>/gi, ""),
       link({ href, tokens }) {
         const html = this.parser.parseInline(tokens);
         const uri = documentOf(href);

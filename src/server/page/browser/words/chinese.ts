@@ -1,3 +1,4 @@
+import { isSlides } from "../text/source/slides.js";
 import { clockTime } from "./clock-time.js";
 import type { Words } from "./words.js";
 
@@ -132,9 +133,9 @@ export const chinese: Words = {
   openSource: (number, title) => `来源 ${number}：${title}`,
   supportNote: ({ support, struckOut }) =>
     struckOut ? "原文中已删去" : support === "near" ? "与原文略有出入" : support === "missing" ? "原文中未找到" : "",
-  place: ({ page, line, seconds, picture }) =>
+  place: ({ uri, page, line, seconds, picture }) =>
     [
-      page !== undefined && `第 ${page} 页`,
+      page !== undefined && (isSlides(uri) ? `第 ${page} 张幻灯片` : `第 ${page} 页`),
       line !== undefined && `第 ${line} 行`,
       seconds !== undefined && clockTime(seconds),
       picture && `图片，由 ${picture.describedBy} 描述`,
@@ -142,6 +143,10 @@ export const chinese: Words = {
       .filter(Boolean)
       .join("，"),
   pageBreak: (page) => `第 ${page} 页`,
+  slide: (slide) => `第 ${slide} 张幻灯片`,
+  output: "输出",
+  rowNumber: "行",
+  mailFields: { from: "发件人", to: "收件人", cc: "抄送", date: "日期", subject: "主题", attachments: "附件" },
   unsupportedTitle: "文档中没有这句话",
   unsupportedExplained: "回答声称引用了下面这句话，但文档的此处并没有：",
   nearTitle: "与原文略有出入",
@@ -160,6 +165,7 @@ export const chinese: Words = {
   pdfPages: "文档页面",
   pdfToolbar: "页码、缩放与搜索",
   pdfFailed: "无法显示页面。以下是从中读取的文字。",
+  pdfElsewhere: "原件保存在别处，可在那里打开。以下是从中读取的文字。",
   pdfNotBoxed: "这些文字在本页中，但以图片形式或不同顺序出现，因此无法框出。",
   previousPage: "上一页",
   nextPage: "下一页",
@@ -237,6 +243,9 @@ export const chinese: Words = {
   chooseDocument: (title) => `仅在“${title}”中提问`,
   chooseExplained: "勾选文档后，只在所选文档中提问。",
   deleteDocument: (title) => `删除“${title}”`,
+  deleteChosen: (documents) => `删除所选的 ${documents} 个`,
+  deleteChosenQuestion: (documents) => `删除 ${documents} 个文档？`,
+  deleteChosenExplained: "它们将从文档库中移除，之前的回答将无法再打开它们。",
   deleteDocumentQuestion: "删除这个文档？",
   deleteDocumentExplained: (title) => `“${title}”将从文档库中移除，之前的回答将无法再打开它。`,
   askNow: "开始提问",

@@ -1,4 +1,5 @@
 import type { WireCitation, WireConsidered } from "../../../api/wire.js";
+import { isSlides } from "../text/source/slides.js";
 import { clockTime } from "./clock-time.js";
 
 /** How many different quotations were checked, and with which results. */
@@ -155,9 +156,9 @@ export const english = {
         : support === "missing"
           ? "not found in the document"
           : "",
-  place: ({ page, line, seconds, picture }: Pick<WireCitation, "page" | "line" | "seconds" | "picture">) =>
+  place: ({ uri, page, line, seconds, picture }: Pick<WireCitation, "uri" | "page" | "line" | "seconds" | "picture">) =>
     [
-      page !== undefined && `page ${page}`,
+      page !== undefined && `${isSlides(uri) ? "slide" : "page"} ${page}`,
       line !== undefined && `line ${line}`,
       seconds !== undefined && `at ${clockTime(seconds)}`,
       picture && `from a picture, described by ${picture.describedBy}`,
@@ -165,6 +166,10 @@ export const english = {
       .filter(Boolean)
       .join(", "),
   pageBreak: (page: number) => `Page ${page}`,
+  slide: (slide: number) => `Slide ${slide}`,
+  output: "Output",
+  rowNumber: "Row",
+  mailFields: { from: "From", to: "To", cc: "Cc", date: "Date", subject: "Subject", attachments: "Attachments" },
   unsupportedTitle: "These words are not in the document",
   unsupportedExplained: "The answer claims this quotation, but the document does not hold it at this place:",
   nearTitle: "Slightly different words in the document",
@@ -183,6 +188,7 @@ export const english = {
   pdfPages: "Pages of the document",
   pdfToolbar: "Pages, zoom and search",
   pdfFailed: "The pages cannot be shown. This is the text that was read from them.",
+  pdfElsewhere: "The original is kept elsewhere and can be opened there. This is the text that was read from it.",
   pdfNotBoxed: "This page holds the words, but as a picture or in another order, so that they cannot be boxed.",
   previousPage: "Previous page",
   nextPage: "Next page",
@@ -263,6 +269,9 @@ export const english = {
   chooseDocument: (title: string) => `Ask only within “${title}”`,
   chooseExplained: "Tick documents to ask only within them.",
   deleteDocument: (title: string) => `Delete “${title}”`,
+  deleteChosen: (documents: number) => `Delete the ${documents} chosen`,
+  deleteChosenQuestion: (documents: number) => `Delete ${documents} documents?`,
+  deleteChosenExplained: "They are removed from the collection, and earlier answers can no longer open them.",
   deleteDocumentQuestion: "Delete this document?",
   deleteDocumentExplained: (title: string) =>
     `“${title}” will be taken out of the collection. Earlier answers can no longer open it.`,

@@ -5,6 +5,7 @@ import { shownAddress } from "../../text/addresses.js";
 import { titleOf } from "../../text/answer-as-text.js";
 import { Confirm } from "../confirm.js";
 import { IconButton } from "../icon-button.js";
+import { FirstPage } from "./first-page.js";
 
 /** The button that was pressed is gone with its row. */
 function focusHeading(): void {
@@ -26,6 +27,7 @@ export function DocumentRow({ entry }: { readonly entry: WireDocument }) {
         checked={documents.chosen.value.has(uri)}
         onChange={({ currentTarget }) => documents.choose(uri, currentTarget.checked)}
       />
+      <FirstPage uri={uri} />
       <button
         type="button"
         class="document-open"

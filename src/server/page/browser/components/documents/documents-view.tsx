@@ -2,6 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { usePage } from "../../state/page.js";
 import { knownEndings } from "../../text/file-kinds.js";
 import { fileSize } from "../../text/file-size.js";
+import { DeleteChosen } from "./delete-chosen.js";
 import { DocumentChoice } from "./document-choice.js";
 import { MatchingPassages } from "./matching-passages.js";
 import { DocumentRow } from "./document-row.js";
@@ -77,6 +78,7 @@ export function DocumentsView() {
               <button type="button" class="plain" onClick={documents.chooseAll}>
                 {words.askEverything}
               </button>
+              <DeleteChosen />
             </>
           )}
         </p>

@@ -25,13 +25,23 @@ export interface OpenPdf {
   readonly close: () => void;
 }
 
+/** The original is at another address, from which the page's policy lets nothing be read. */
+export class KeptElsewhere extends Error {}
+
+/** @throws KeptElsewhere when the server leads elsewhere, which reading it would only show as a breach of the policy. */
+async function assertHere(address: string): Promise<void> {
+  const { type } = await fetch(address, { method: "HEAD", redirect: "manual" });
+  if (type === "opaqueredirect") throw new KeptElsewhere("The original is kept elsewhere");
+}
+
 /**
  * Opens a PDF in a thread of its own, and fetches only those parts that its pages need. Nothing in it runs: neither its scripts
  * nor its forms.
  *
- * @throws PDF.js's error for a file that it cannot read, and the thread's own when it does not start.
+ * @throws KeptElsewhere for an original at another address, PDF.js's error for a file that it cannot read, and the thread's own when it does not start.
  */
 export async function openPdf(address: string): Promise<OpenPdf> {
+  await assertHere(address);
   const port = new Worker(workerPolicy?.createScriptURL(workerAddress) ?? workerAddress, { type: "module" });
   const task = getDocument({
     url: address,
@@ -41,6 +51,9 @@ export async function openPdf(address: string): Promise<OpenPdf> {
     // Decoders in WebAssembly would need a wider policy; the one for JPEG 2000 has a slower form without it.
     useWasm: false,
     wasmUrl: folder,
+    // Fonts of Chinese, Japanese and Korean that are not in the file name their characters by these.
+    cMapUrl: `${folder}cmaps/`,
+    cMapPacked: true,
     disableAutoFetch: true,
     disableStream: true,
     rangeChunkSize: bytesPerRequest,

@@ -20,7 +20,14 @@ export interface PdfPageProps {
   readonly isNear: boolean;
   /** The places to box, by the pieces of the page's text. */
   readonly boxed: (pieces: readonly string[]) => readonly PieceRange[];
-  /** Changes with `boxed`. */
+  /** Boxes that are known by themselves, in shares of the page. */
+  readonly boxes: readonly {
+    readonly left: number;
+    readonly top: number;
+    readonly right: number;
+    readonly bottom: number;
+  }[];
+  /** Changes with `boxed` and `boxes`. */
   readonly boxedKey: string;
   /** Called when boxes were drawn, with the first. */
   readonly onBoxed: (number: number, first: HTMLElement) => void;
@@ -28,7 +35,7 @@ export interface PdfPageProps {
 
 /** A page of a PDF: its picture, its text above it, which can be selected and read out, and boxes around cited words. */
 export function PdfPage(props: PdfPageProps) {
-  const { pdf, number, label, scale, expected, isNear, boxed, boxedKey, onBoxed } = props;
+  const { pdf, number, label, scale, expected, isNear, boxed, boxes, boxedKey, onBoxed } = props;
   const holder = useRef<HTMLDivElement>(null);
   const text = useRef<{ readonly layer: TextLayer; readonly element: HTMLElement } | undefined>(undefined);
 
@@ -39,15 +46,21 @@ export function PdfPage(props: PdfPageProps) {
     for (const box of element.querySelectorAll(".cited-box")) box.remove();
     const around = element.getBoundingClientRect();
     let first: HTMLElement | undefined;
-    for (const rectangle of rectanglesOf(drawn.layer, boxed(drawn.layer.textContentItemsStr))) {
+    const found = rectanglesOf(drawn.layer, boxed(drawn.layer.textContentItemsStr)).map((rectangle) => ({
+      left: (rectangle.left - around.left) / around.width,
+      top: (rectangle.top - around.top) / around.height,
+      right: (rectangle.right - around.left) / around.width,
+      bottom: (rectangle.bottom - around.top) / around.height,
+    }));
+    for (const { left, top, right, bottom } of [...found, ...boxes]) {
       const box = document.createElement("div");
       box.className = "cited-box";
       // Set by script, since the policy forbids styles in markup.
       Object.assign(box.style, {
-        left: `${(100 * (rectangle.left - around.left)) / around.width}%`,
-        top: `${(100 * (rectangle.top - around.top)) / around.height}%`,
-        width: `${(100 * rectangle.width) / around.width}%`,
-        height: `${(100 * rectangle.height) / around.height}%`,
+        left: `${100 * left}%`,
+        top: `${100 * top}%`,
+        width: `${100 * (right - left)}%`,
+        height: `${100 * (bottom - top)}%`,
       });
       element.append(box);
       first ??= box;

@@ -11,7 +11,7 @@ export function PdfPane(props: PdfViewProps) {
   useEffect(() => {
     import("./pdf-view.js").then(
       ({ PdfView }) => (loaded.value = { Show: PdfView }),
-      () => props.onFailure(),
+      () => props.onFailure("failed"),
     );
   }, []);
   if (!loaded.value) return <p class="quiet">{words.loading}</p>;

@@ -1,8 +1,9 @@
 import { useSignal } from "@preact/signals";
 import type { PDFDocumentProxy } from "pdfjs-dist";
 import { useEffect, useRef } from "preact/hooks";
+import type { WireExcerpt } from "../../../../api/wire.js";
 import { usePage } from "../../state/page.js";
-import { openPdf } from "./open-pdf.js";
+import { KeptElsewhere, openPdf } from "./open-pdf.js";
 import { type PieceRange, placesOnPage, searchOnPage } from "./quote-on-page.js";
 import { type PageSize, PdfPage } from "./pdf-page.js";
 import { PdfToolbar } from "./pdf-toolbar.js";
@@ -16,8 +17,10 @@ export interface PdfViewProps {
   readonly quote: string;
   /** Share of the page's text before them, 0 to 1. */
   readonly expected: number;
+  /** Boxes of the words on pages that are pictures, where they are known. */
+  readonly boxes: NonNullable<WireExcerpt["boxes"]>;
   /** Called where the file cannot be shown, so that its text is. */
-  readonly onFailure: () => void;
+  readonly onFailure: (reason: "failed" | "elsewhere") => void;
 }
 
 interface Opened {
@@ -39,7 +42,7 @@ const margin = 16;
 const zooms = { min: 0.25, max: 5, step: 1.25 };
 
 /** A PDF as its pages, with the cited words boxed. */
-export function PdfView({ href, page, quote, expected, onFailure }: PdfViewProps) {
+export function PdfView({ href, page, quote, expected, boxes, onFailure }: PdfViewProps) {
   const words = usePage().preferences.words.value;
   const scroller = useRef<HTMLDivElement>(null);
   const opened = useSignal<Opened | undefined>(undefined);
@@ -69,8 +72,8 @@ export function PdfView({ href, page, quote, expected, onFailure }: PdfViewProps
       fitted.value = Math.max(0.1, (scroller.current!.clientWidth - margin) / first.width);
       opened.value = { pdf, size: { width: first.width, height: first.height } };
     };
-    open().catch(() => {
-      if (!isGone) onFailure();
+    open().catch((error: unknown) => {
+      if (!isGone) onFailure(error instanceof KeptElsewhere ? "elsewhere" : "failed");
     });
     return () => {
       isGone = true;
@@ -95,7 +98,7 @@ export function PdfView({ href, page, quote, expected, onFailure }: PdfViewProps
   useEffect(() => {
     quoted.value = undefined;
     const pdf = opened.value?.pdf;
-    if (!pdf || quote === "") return undefined;
+    if (!pdf || quote === "" || boxes.length > 0) return undefined;
     let isGone = false;
     void placesOnPages(pdf, page, quote, expected)
       .catch(() => undefined)
@@ -106,8 +109,9 @@ export function PdfView({ href, page, quote, expected, onFailure }: PdfViewProps
     return () => {
       isGone = true;
     };
-  }, [opened.value, page, quote, expected]);
+  }, [opened.value, page, quote, expected, boxes]);
 
+  const pagesBoxed = boxes.length > 0 ? boxes.map((box) => box.page) : [...(quoted.value?.keys() ?? [])];
   const boxedOn =
     (number: number) =>
     (pieces: readonly string[]): readonly PieceRange[] => {
@@ -117,11 +121,11 @@ export function PdfView({ href, page, quote, expected, onFailure }: PdfViewProps
     };
   const keyOf = (number: number) => {
     if (match.value) return `${match.value.query} ${match.value.page} ${match.value.index}`;
-    return quoted.value?.has(number) ? `${page} ${expected} ${quote}` : "";
+    return pagesBoxed.includes(number) ? `${page} ${expected} ${quote}` : "";
   };
   const onBoxed = (number: number, box: HTMLElement) => {
     const wanted = keyOf(number);
-    if (reached.current === wanted || (!match.value && number !== Math.min(...(quoted.value?.keys() ?? [])))) return;
+    if (reached.current === wanted || (!match.value && number !== Math.min(...pagesBoxed))) return;
     reached.current = wanted;
     box.scrollIntoView({ block: "center" });
   };
@@ -188,6 +192,7 @@ export function PdfView({ href, page, quote, expected, onFailure }: PdfViewProps
                 expected={opened.value!.size}
                 isNear={Math.abs(number - current.value) <= drawnAround}
                 boxed={boxedOn(number)}
+                boxes={match.value ? [] : boxes.filter((box) => box.page === number)}
                 boxedKey={keyOf(number)}
                 onBoxed={onBoxed}
               />

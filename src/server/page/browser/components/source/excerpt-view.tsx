@@ -1,10 +1,13 @@
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { WireExcerpt } from "../../../../api/wire.js";
 import { usePage } from "../../state/page.js";
-import type { Place } from "../../state/source.js";
-import { type DrawnSource, drawRow, drawSource } from "../../text/draw-source.js";
+import { type Place, rowsAsked } from "../../state/source.js";
+import { drawSource } from "../../text/draw-source.js";
 import { piecesOf } from "../../text/excerpt.js";
+import { drawRows } from "../../text/source/draw-rows.js";
+import type { DrawnSource } from "../../text/source/drawn-source.js";
 import { useCodeColours } from "../use-code-colours.js";
+import { MailHead } from "./mail-head.js";
 
 export interface ExcerptViewProps {
   readonly excerpt: WireExcerpt;
@@ -23,16 +26,17 @@ export function ExcerptView({ excerpt, place, sentence }: ExcerptViewProps) {
   const { end, start } = place;
   const drawn = useMemo(() => {
     const highlight = { start, end };
-    if (/#row=\d+$/.test(excerpt.uri)) return drawRow({ excerpt, highlight });
+    if (excerpt.rows) return drawRows({ excerpt, highlight, rowNumber: words.rowNumber });
     if (excerpt.mediaType !== "text/markdown") return undefined;
-    const { pageBreak, properties, restOfSentence } = words;
-    return drawSource({ excerpt, highlight, sentence: sentence ?? highlight, pageBreak, properties, restOfSentence });
+    return drawSource({ ...words, excerpt, highlight, sentence: sentence ?? highlight });
   }, [excerpt, start, end, sentence, words]);
   const language = /^text\/x-(.+)$/.exec(excerpt.mediaType ?? "")?.[1];
-  const isCutBefore = excerpt.from > 0;
-  const isCutAfter = excerpt.from + excerpt.text.length < excerpt.length;
+  const rowsAround = rowsShownAround(excerpt);
+  const isCutBefore = excerpt.from > 0 || rowsAround.before;
+  const isCutAfter = excerpt.from + excerpt.text.length < excerpt.length || rowsAround.behind;
   return (
     <>
+      {excerpt.mail && <MailHead mail={excerpt.mail} subject={excerpt.title} />}
       {isCutBefore && (
         <button type="button" class="plain wide" onClick={() => act(source.widen())}>
           {words.showBefore}
@@ -41,7 +45,7 @@ export function ExcerptView({ excerpt, place, sentence }: ExcerptViewProps) {
       {drawn ? (
         <Rendering drawn={drawn} />
       ) : language !== undefined ? (
-        <div class="code-lines">
+        <div class="code-lines" tabindex={0}>
           <pre aria-hidden="true">{lineNumbers(excerpt)}</pre>
           <Text excerpt={excerpt} place={place} sentence={sentence} language={language} />
         </div>
@@ -55,6 +59,14 @@ export function ExcerptView({ excerpt, place, sentence }: ExcerptViewProps) {
       )}
     </>
   );
+}
+
+/** On which sides of a row there may be more rows than are shown: where there are as many as were asked for. */
+function rowsShownAround({ uri, rows }: WireExcerpt): { readonly before: boolean; readonly behind: boolean } {
+  const before = rows?.rows.findIndex((row) => row.uri === uri) ?? 0;
+  const behind = rows ? rows.rows.length - before - 1 : 0;
+  const isFull = (count: number) => rows !== undefined && count >= rowsAsked.first && count < rowsAsked.most;
+  return { before: isFull(before), behind: isFull(behind) };
 }
 
 function lineNumbers({ fromLine, text }: WireExcerpt): string {

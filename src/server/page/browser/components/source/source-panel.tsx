@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { WireCitation, WireExcerpt } from "../../../../api/wire.js";
 import { usePage } from "../../state/page.js";
-import { originalOf, shownAddress } from "../../text/addresses.js";
+import { isPdf as isPdfAddress, originalOf, shownAddress } from "../../text/addresses.js";
 import { titleOf } from "../../text/answer-as-text.js";
 import { Dialog } from "../dialog.js";
 import { Icon } from "../icon.js";
@@ -74,7 +74,7 @@ function Panel() {
   // Words that the document does not hold cannot be highlighted in it.
   const original = originalOf(place.uri, status.value?.originals);
   const isMissing = citation?.support === "missing";
-  const isPdf = original?.isDownload === true && /\.pdf$/i.test(place.uri.replace(/[?#].*$/s, ""));
+  const isPdf = original?.isDownload === true && isPdfAddress(place.uri);
   const isShownAsPages = isPdf && source.look.value === "pages";
   return (
     <>
@@ -86,7 +86,7 @@ function Panel() {
           <p class="place">{[where && words.place(where), shownAddress(place.uri)].filter(Boolean).join(" · ")}</p>
         </div>
         <div class="panel-actions">
-          {isPdf && source.look.value !== "failed" && (
+          {isPdf && source.look.value !== "failed" && source.look.value !== "elsewhere" && (
             <button
               type="button"
               class="plain small"
@@ -124,13 +124,15 @@ function Panel() {
           </p>
         )}
         {isPdf && source.look.value === "failed" && <p class="remark">{words.pdfFailed}</p>}
+        {isPdf && source.look.value === "elsewhere" && <p class="remark">{words.pdfElsewhere}</p>}
         {excerpt && isShownAsPages ? (
           <PdfPane
             href={original.href}
             page={citation?.page ?? excerpt.page ?? 1}
             quote={isMissing ? "" : excerpt.text.slice(place.start - excerpt.from, place.end - excerpt.from)}
             expected={shareBefore(excerpt, place.start)}
-            onFailure={() => (source.look.value = "failed")}
+            boxes={isMissing ? [] : (excerpt.boxes ?? [])}
+            onFailure={(reason) => (source.look.value = reason)}
           />
         ) : excerpt ? (
           <ExcerptView

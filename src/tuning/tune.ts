@@ -195,7 +195,7 @@ export async function tune(kb: KnowledgeBase, options: TuneOptions): Promise<Tun
   const questions = settings.questions.filter(({ passages }) => passages.length > 0);
   if (questions.length < minQuestions) {
     const problem = `${questions.length} questions have a passage, and at least ${minQuestions} are needed to tell settings apart`;
-    throw new OptionsError("options", `tune: ${problem}`);
+    throw new OptionsError("options", `tune: ${problem}`, { call: "tune" });
   }
   const startedAt = performance.now();
   const budget = new TuningBudget({ maxTokens, maxCost, price, rerankPrice });

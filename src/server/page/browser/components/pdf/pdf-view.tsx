@@ -103,6 +103,7 @@ export function PdfView({ href, page, quote, expected, boxes, onFailure }: PdfVi
     placesOnPages(pdf, page, quote, expected).then(
       (found) => {
         if (!isGone) quoted.value = found;
+        return undefined;
       },
       () => undefined,
     );

@@ -122,13 +122,17 @@ export interface RecognizedText {
   readonly words: readonly RecognizedWord[];
 }
 
-/** A word of a picture with the edges of its box, in pixels from the left and from the top of the picture. */
+/** A word of a picture with the edges of its box. */
 export interface RecognizedWord {
   /** Letters, digits and signs, without white space. */
   readonly text: string;
+  /** Left edge, in pixels from the left of the picture. */
   readonly left: number;
+  /** Upper edge, in pixels from the top of the picture. */
   readonly top: number;
+  /** Right edge, in pixels from the left of the picture. */
   readonly right: number;
+  /** Lower edge, in pixels from the top of the picture. */
   readonly bottom: number;
 }
 

@@ -171,7 +171,7 @@ function counted(documents: readonly { readonly chunks: number }[]) {
   return { documents: documents.length, chunks: documents.reduce((sum, { chunks }) => sum + chunks, 0) };
 }
 
-/** Whoever does not manage the documents sees of paths on the server the last name alone. */
+/** Only those who manage the documents see paths of the server; others see the last name of each. */
 function shownSource(source: string | undefined, access: Access): string | undefined {
   if (hasRole(access, "manage")) return source;
   return source?.replaceAll(/(?:file:\/\/)?(?:\/|[a-z]:[\\/])[^\s]*?([^\s/\\]*)[/\\]?(?=\s|$)/gi, "$1");

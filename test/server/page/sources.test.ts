@@ -167,7 +167,7 @@ describe.skipIf(isChromiumMissing)("a source", () => {
         ({ startContainer, startOffset, endOffset }) => startContainer.data.slice(startOffset, endOffset))`);
     expect(await loaded()).toBe(0);
     const panel = await opened(page, "keys.py");
-    await expect.poll(() => coloured("keyword")).toEqual(["def", "return"]);
+    await expect.poll(() => coloured("keyword"), { timeout: 20_000 }).toEqual(["def", "return"]);
     expect(await loaded()).toBe(1);
     expect(await coloured("string")).toEqual([`"after & \\"x\\""`]);
     expect(await coloured("comment")).toEqual(["# <script>window.attacked = 1</script>"]);

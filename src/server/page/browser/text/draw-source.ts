@@ -4,10 +4,13 @@ import { anotherDocument } from "./addresses.js";
 import { withoutScripts } from "./markdown.js";
 import { hasLetters, placeInRendering, type Stretch } from "./place-in-rendering.js";
 import { sanitisedFragment } from "./sanitise.js";
+import { isSlides } from "../words/slides.js";
 import { type DrawnSource, element } from "./source/drawn-source.js";
 import { markTexts } from "./source/mark-texts.js";
 import { type BlockKind, nodesOf, partsOf } from "./source/parts.js";
-import { isSlides } from "./source/slides.js";
+
+export { drawRows, isRow } from "./source/draw-rows.js";
+export type { DrawnSource } from "./source/drawn-source.js";
 
 export interface Drawing {
   readonly excerpt: Pick<WireExcerpt, "uri" | "text" | "from" | "length" | "pages" | "cells" | "tableHead">;

@@ -1,4 +1,4 @@
-import { isSlides } from "../text/source/slides.js";
+import { isSlides } from "./slides.js";
 import { clockTime } from "./clock-time.js";
 import type { Words } from "./words.js";
 

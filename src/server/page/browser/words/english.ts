@@ -1,5 +1,5 @@
 import type { WireCitation, WireConsidered } from "../../../api/wire.js";
-import { isSlides } from "../text/source/slides.js";
+import { isSlides } from "./slides.js";
 import { clockTime } from "./clock-time.js";
 
 /** How many different quotations were checked, and with which results. */

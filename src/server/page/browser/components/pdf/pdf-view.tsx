@@ -100,12 +100,13 @@ export function PdfView({ href, page, quote, expected, boxes, onFailure }: PdfVi
     const pdf = opened.value?.pdf;
     if (!pdf || quote === "" || boxes.length > 0) return undefined;
     let isGone = false;
-    void placesOnPages(pdf, page, quote, expected)
-      .catch(() => undefined)
-      .then((found) => {
+    placesOnPages(pdf, page, quote, expected).then(
+      (found) => {
         if (!isGone) quoted.value = found;
         return undefined;
-      });
+      },
+      () => undefined,
+    );
     return () => {
       isGone = true;
     };

@@ -2,10 +2,8 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { WireExcerpt } from "../../../../api/wire.js";
 import { usePage } from "../../state/page.js";
 import { type Place, rowsAsked } from "../../state/source.js";
-import { drawSource } from "../../text/draw-source.js";
+import { type DrawnSource, drawRows, drawSource } from "../../text/draw-source.js";
 import { piecesOf } from "../../text/excerpt.js";
-import { drawRows } from "../../text/source/draw-rows.js";
-import type { DrawnSource } from "../../text/source/drawn-source.js";
 import { useCodeColours } from "../use-code-colours.js";
 import { MailHead } from "./mail-head.js";
 

@@ -1,6 +1,6 @@
 import type { WireExcerpt } from "../../../../api/wire.js";
 import { element } from "./drawn-source.js";
-import { isSlides } from "./slides.js";
+import { isSlides } from "../../words/slides.js";
 
 /** A kind of block that parts are told by. Code is named when it says its language. */
 export type BlockKind = "words" | "code" | "named-code" | "table";

@@ -88,6 +88,41 @@ describe.skipIf(isChromiumMissing)("the page", () => {
     expect(await page.evaluate("document.activeElement.textContent")).toBe("Documents");
   });
 
+  test("says in plain Chinese why passages were kept and dropped, and ranks them by one scale at a time", async () => {
+    const { url } = await served(documents);
+    const { page } = await open(url);
+    await page.getByLabel("Language").selectOption("zh");
+    await page.getByLabel("您的问题").fill("When do API keys expire?");
+    await page.keyboard.press("Enter");
+    await answered(page);
+    await page.locator(".considered summary").click();
+    const rows = page.locator(".considered li");
+    await rows.first().waitFor();
+    const said = await page.locator(".considered .verdict, .considered .ranks").allInnerTexts();
+    expect(said.length).toBe(2 * documents.length);
+    expect(said.filter((text) => !/\p{Script=Han}/u.test(text) || /[A-Za-z]/.test(text))).toEqual([]);
+    // Scores of several models beside each other say nothing: ranks are whole numbers.
+    expect(said.filter((text) => /\d\.\d/.test(text))).toEqual([]);
+    expect(await page.locator(".considered [title]").count()).toBe(0);
+  });
+
+  test("tells a refusal that it has no words for as the server's, whose message has names of fields", async () => {
+    const { url } = await served(documents);
+    const { page } = await open(url, { mayFail: /400/ });
+    const message = "question: Too big: expected string to have <=10000 characters";
+    await page.route("**/api/conversations", (route) =>
+      route.request().method() === "POST"
+        ? route.fulfill({ status: 400, json: { error: { code: "options", message } } })
+        : route.continue(),
+    );
+    await ask(page, "When do API keys expire?");
+    const failure = page.locator(".failure");
+    await failure.getByText("The server cannot answer this question.").waitFor();
+    expect(await failure.getByText("question: Too big").isVisible()).toBe(false);
+    await failure.getByText("Details").click();
+    expect(await failure.getByText("question: Too big").isVisible()).toBe(true);
+  });
+
   test("has the caret at the end of a question that is edited", async () => {
     const { url } = await served(documents);
     const { page } = await open(url);

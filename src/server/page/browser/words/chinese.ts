@@ -222,6 +222,7 @@ export const chinese: Words = {
     interrupted: "服务器在回答完成之前中止，以上是已生成的部分。",
     offline: "无法连接服务器。",
   },
+  failureOfOtherKind: "服务器无法回答这个问题。",
   failureDetails: "详细信息",
 
   documents: "文档",

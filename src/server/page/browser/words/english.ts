@@ -247,6 +247,7 @@ export const english = {
     interrupted: "The server ended before the answer was complete. This is the answer as far as it came.",
     offline: "The server cannot be reached.",
   } as Readonly<Record<string, string>>,
+  failureOfOtherKind: "The server cannot answer this question.",
   failureDetails: "Details",
 
   documents: "Documents",

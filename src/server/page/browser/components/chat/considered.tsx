@@ -36,7 +36,7 @@ export function Considered({ exchange }: { readonly exchange: Exchange }) {
 function ConsideredPassage({ passage }: { readonly passage: WireConsidered }) {
   const { act, preferences, source } = usePage();
   const words = preferences.words.value;
-  const { kept, ranks, reason, start, end, text, title, uri, verdict } = passage;
+  const { kept, ranks, start, end, text, title, uri, verdict } = passage;
   return (
     <li class={kept ? "kept" : "dropped"}>
       <p class="head">
@@ -48,7 +48,7 @@ function ConsideredPassage({ passage }: { readonly passage: WireConsidered }) {
       </p>
       <p class="verdict">
         <Icon name={kept ? "check" : "close"} />
-        <span title={reason}>
+        <span>
           <strong>{kept ? words.kept : words.dropped}</strong> {words.verdicts[verdict]}
         </span>
       </p>

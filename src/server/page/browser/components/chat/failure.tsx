@@ -12,7 +12,8 @@ export interface FailureProps {
 export function Failure({ failure, mayRetry }: FailureProps) {
   const { act, chat, preferences } = usePage();
   const words = preferences.words.value;
-  const explanation = failure && words.failures[failure.code];
+  // A refusal that the page has no words for is the server's: its message has names of fields, and stands below.
+  const explanation = failure && (words.failures[failure.code] ?? words.failureOfOtherKind);
   return (
     <section class="failure">
       <Icon name="warning" />
@@ -20,8 +21,8 @@ export function Failure({ failure, mayRetry }: FailureProps) {
         <p>
           <strong>{failure ? words.failed : words.noAnswer}</strong>
         </p>
-        {failure && <p>{explanation ?? failure.message}</p>}
-        {explanation && failure.message !== "" && (
+        {explanation && <p>{explanation}</p>}
+        {failure && failure.message !== "" && (
           <details>
             <summary>{words.failureDetails}</summary>
             <p class="details">{failure.message}</p>

@@ -40,6 +40,7 @@ const programs = [
     "mixed-load",
     "room-crossings",
     "soak",
+    "slow-line",
     "static-model",
     "unchanged",
   ].map((name) => `proofs/${name}`),

@@ -77,6 +77,6 @@ describe.skipIf(isChromiumMissing)("the list of documents", () => {
     await keyboard.press("Enter");
     await expect.poll(async () => (await kb.documents()).map(({ uri }) => uri)).toEqual(["locks"]);
     await expect.poll(() => page.locator(".document").count()).toBe(1);
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Documents");
+    await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Documents");
   });
 });

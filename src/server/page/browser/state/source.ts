@@ -1,7 +1,7 @@
 import { batch, signal } from "@preact/signals";
 import type { WireCitation, WireExcerpt } from "../../../api/wire.js";
 import type { Client } from "../api/client.js";
-import { isRow } from "../text/draw-source.js";
+import { isRow } from "../text/addresses.js";
 
 /** A place in a document that the reader wants to see. */
 export interface Place {

@@ -21,6 +21,11 @@ export function originalOf(
   return isGiven ? { href: `api/originals?uri=${encodeURIComponent(uri)}`, isDownload: true } : undefined;
 }
 
+/** Whether a document is a row of a table, by its address. */
+export function isRow(uri: string): boolean {
+  return /#(?:.*\/)?(?:(?:row|line)=)?\d+$/s.test(uri);
+}
+
 /** Whether a document is a whole PDF, by its address. */
 export function isPdf(uri: string): boolean {
   return /\.pdf$/i.test(uri.replace(/[?#].*$/s, ""));

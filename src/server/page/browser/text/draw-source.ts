@@ -9,7 +9,7 @@ import { type DrawnSource, element } from "./source/drawn-source.js";
 import { markTexts } from "./source/mark-texts.js";
 import { type BlockKind, nodesOf, partsOf } from "./source/parts.js";
 
-export { drawRows, isRow } from "./source/draw-rows.js";
+export { drawRows } from "./source/draw-rows.js";
 export type { DrawnSource } from "./source/drawn-source.js";
 
 export interface Drawing {

@@ -14,11 +14,6 @@ export interface RowDrawing {
 type Rows = NonNullable<WireExcerpt["rows"]>;
 type Row = Rows["rows"][number];
 
-/** Whether a document is a row of a table, by its address. Pure. */
-export function isRow(uri: string): boolean {
-  return /#(?:.*\/)?(?:(?:row|line)=)?\d+$/s.test(uri);
-}
-
 /**
  * A row of a table with the rows around it, the cited one marked, and in it the cited words. `undefined` where the row's text
  * is only seen in part, or is not made of cells.

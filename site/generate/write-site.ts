@@ -4,7 +4,6 @@ import { fileURLToPath } from "node:url";
 import { build } from "vitepress";
 import { commandPages } from "./command-pages.js";
 import { contents } from "./contents.js";
-import { formatPage } from "./format-page.js";
 import { outsideCode, type Page, summaryOf, titleOf } from "./page.js";
 import { repositoryPages } from "./repository-pages.js";
 import { siteConfig } from "./site-config.js";
@@ -13,7 +12,8 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 const sources = join(root, "build/site-pages");
 const output = join(root, "build/website");
 
-const pages = [...repositoryPages(root), ...commandPages(root), formatPage(root), ...apiPages()];
+const repository = repositoryPages(root);
+const pages = [...repository.pages, ...commandPages(root), ...apiPages()];
 const named = new Set(contents.flatMap((part) => part.pages));
 const missing = [...named].filter((path) => !pages.some((page) => page.path === path));
 if (missing.length > 0) throw new Error(`The order of the site names pages that do not exist: ${missing.join(", ")}`);
@@ -23,6 +23,8 @@ for (const page of pages) write(`${page.path}.md`, withoutMarkup(page.text));
 write("index.md", home());
 write(".vitepress/config.mjs", `export default ${JSON.stringify(siteConfig(pages, output))};\n`);
 write("public/llms.txt", llmsText());
+mkdirSync(join(sources, "public/pictures"));
+for (const [address, path] of repository.pictures) cpSync(join(root, path), join(sources, "public", address));
 await build(sources);
 cpSync(join(root, "LICENSE"), join(output, "LICENSE"));
 

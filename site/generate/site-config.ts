@@ -25,6 +25,7 @@ export function siteConfig(pages: readonly Page[], output: string): UserConfig<D
       outline: [2, 3],
       sidebar: [
         ...contents.map(({ title, pages: listed }) => ({ text: title, collapsed: false, items: listed.map(item) })),
+        { text: "Benchmarks", collapsed: true, items: below("reference/benchmarks/").map(item) },
         { text: "API", collapsed: true, items: below("reference/api/").map(item) },
         { text: "Programs", collapsed: true, items: below("programs/").map(item) },
       ],

@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vitepress";
+import { benchmarkPages } from "./benchmark-pages.js";
 import { commandPages } from "./command-pages.js";
 import { contents } from "./contents.js";
 import { outsideCode, type Page, summaryOf, titleOf } from "./page.js";
@@ -13,7 +14,10 @@ const sources = join(root, "build/site-pages");
 const output = join(root, "build/website");
 
 const repository = repositoryPages(root);
-const pages = [...repository.pages, ...commandPages(root), ...apiPages()];
+const isBenchmarks = ({ path }: Page) => path === "reference/benchmarks";
+const benchmarks = benchmarkPages(root, repository.pages.find(isBenchmarks)!);
+const others = repository.pages.filter((page) => !isBenchmarks(page));
+const pages = [...others, ...benchmarks.pages, ...commandPages(root), ...apiPages()];
 const named = new Set(contents.flatMap((part) => part.pages));
 const missing = [...named].filter((path) => !pages.some((page) => page.path === path));
 if (missing.length > 0) throw new Error(`The order of the site names pages that do not exist: ${missing.join(", ")}`);
@@ -25,6 +29,7 @@ write(".vitepress/config.mjs", `export default ${JSON.stringify(siteConfig(pages
 write("public/llms.txt", llmsText());
 mkdirSync(join(sources, "public/pictures"));
 for (const [address, path] of repository.pictures) cpSync(join(root, path), join(sources, "public", address));
+for (const [address, svg] of benchmarks.drawings) write(`public/${address}`, svg);
 await build(sources);
 cpSync(join(root, "LICENSE"), join(output, "LICENSE"));
 

@@ -44,7 +44,12 @@ export function benchmarkPages(root: string, whole: Page): BenchmarkPages {
       const shown = charts.map(([label], at) => `![${label}](/${addressOf(name, at)})`);
       const next = "## What to read next\n\n[All benchmarks](/reference/benchmarks), and how to run one.";
       const path = `reference/benchmarks/${name}`;
-      pages.push({ path, text: [`# ${name}`, text.trim(), ...shown, next, ""].join("\n\n") });
+      // The question comes first, the charts behind it, and the tables last.
+      const [question, ...rest] = text
+        .replaceAll(/<!--[\s\S]*?-->/g, "")
+        .trim()
+        .split(/\n\n+/);
+      pages.push({ path, text: [`# ${name}`, question!, ...shown, ...rest, next, ""].join("\n\n") });
       return `- [${name}](/${path})\n`;
     },
   );

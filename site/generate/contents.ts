@@ -80,7 +80,6 @@ export const contents: readonly Part[] = [
       "reference/changes",
       "guides/all",
       "guides/coming-from",
-      "reference/readme",
     ],
   },
 ];

@@ -9,7 +9,6 @@ const documents: Readonly<Record<string, string>> = {
   "CONTRIBUTING.md": "reference/contributing",
   "benchmarks/README.md": "reference/benchmarks",
   "src/contract/README.md": "reference/contract",
-  "README.md": "reference/readme",
   "examples/README.md": "guides/all",
 };
 
@@ -23,7 +22,10 @@ const standIns: Readonly<Record<string, string>> = {
 };
 
 /** Files whose pages are made from elsewhere. */
-const elsewhere: Readonly<Record<string, string>> = { "dist/index.d.ts": "reference/api/index" };
+const elsewhere: Readonly<Record<string, string>> = {
+  "dist/index.d.ts": "reference/api/index",
+  "README.md": "start/what-it-is",
+};
 
 /** Pages of the repository, and the pictures that they show. */
 export interface RepositoryPages {

@@ -13,6 +13,10 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 const sources = join(root, "build/site-pages");
 const output = join(root, "build/website");
 
+/** A citation's mark. Without an icon, browsers ask the host for one that is not there. */
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0a6cb0"/><text x="16" y="22" font-family="sans-serif" font-size="16" font-weight="bold" text-anchor="middle" fill="#fff">[1]</text></svg>
+`;
+
 const repository = repositoryPages(root);
 const isBenchmarks = ({ path }: Page) => path === "reference/benchmarks";
 const benchmarks = benchmarkPages(root, repository.pages.find(isBenchmarks)!);
@@ -27,6 +31,7 @@ for (const page of pages) write(`${page.path}.md`, withoutMarkup(page.text));
 write("index.md", home());
 write(".vitepress/config.mjs", `export default ${JSON.stringify(siteConfig(pages, output))};\n`);
 write("public/llms.txt", llmsText());
+write("public/icon.svg", icon);
 mkdirSync(join(sources, "public/pictures"));
 for (const [address, path] of repository.pictures) cpSync(join(root, path), join(sources, "public", address));
 for (const [address, svg] of benchmarks.drawings) write(`public/${address}`, svg);

@@ -14,7 +14,7 @@ export const documentSteps: readonly Step[] = [
 export const questionSteps: readonly Step[] = [
   { name: "condense", does: "a follow-up becomes a\nquestion of its own", asksModel: true },
   { name: "embedQuestion", does: "one vector", asksModel: true },
-  { name: "search", does: "by words and by meaning,\nfused by rank; filter first" },
+  { name: "search", does: "by words and by meaning,\nfused; the filter is first" },
   { name: "rerank", does: "question and passage\nread together", asksModel: true },
   { name: "prompt", does: "passages are numbered\nand packed to fit" },
   { name: "answer", does: "text streams, with\nmarks such as [1]", asksModel: true },

@@ -12,7 +12,13 @@ import { isChromiumMissing, tabs } from "../support/chromium.js";
 import { root } from "../support/citewell.js";
 
 const website = join(root, "build/website");
-const types: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+};
 
 /** Any static host: files by their names, and no rule for addresses without ending. */
 async function staticHost(): Promise<Server> {
@@ -20,7 +26,7 @@ async function staticHost(): Promise<Server> {
     const { pathname } = new URL(request.url ?? "/", "http://localhost");
     const path = join(website, decodeURIComponent(pathname.endsWith("/") ? `${pathname}index.html` : pathname));
     readFile(path).then(
-      (bytes) => response.setHeader("content-type", types[extname(path)] ?? "image/svg+xml").end(bytes),
+      (bytes) => response.setHeader("content-type", types[extname(path)] ?? "application/octet-stream").end(bytes),
       () => response.writeHead(404).end(),
     );
   });
@@ -70,11 +76,8 @@ describe("the site as it is built", () => {
         expect(red > 128 ? "light" : "dark").toBe(colorScheme);
         const pictures = page.locator("main img");
         expect(await pictures.count()).toBe(2);
-        expect(
-          await pictures.evaluateAll((all) =>
-            all.every((each) => (each as { naturalWidth?: number }).naturalWidth! > 0),
-          ),
-        ).toBe(true);
+        const isDrawn = "[...document.querySelectorAll('main img')].every(({ naturalWidth }) => naturalWidth > 0)";
+        await expect.poll(() => page.evaluate<boolean>(isDrawn)).toBe(true);
         if (screenshots) await page.screenshot({ path: join(screenshots, `site-${colorScheme}.png`) });
       },
     );

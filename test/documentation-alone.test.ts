@@ -15,7 +15,7 @@ const clients = JSON.parse(await readFile(join(root, "test/clients/package.json"
 };
 const versions = { ...clients.dependencies, ...own.dependencies, ...own.devDependencies };
 
-/** What a reader installs besides, by the `npm install` of the pages; React comes with its types. */
+/** Readers install these besides, as the pages say with `npm install`; React comes with its types. */
 const named = ["hono", "@hono/node-server", "zod", "ai", "@langchain/core", "@modelcontextprotocol/server"];
 named.push("@modelcontextprotocol/client", "@opentelemetry/api", "@opentelemetry/context-async-hooks");
 named.push("@opentelemetry/sdk-metrics", "@opentelemetry/sdk-trace-base", "tesseract.js", "@tesseract.js-data/eng");

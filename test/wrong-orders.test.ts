@@ -98,7 +98,7 @@ async function messagesOf(lines: readonly string[]): Promise<ReadonlyMap<number,
   return new Map(
     messages.map((message) => {
       const [, line, text] = /\((\d+),\d+\): error TS\d+: ([\s\S]*)$/.exec(message) ?? [undefined, "0", message];
-      return [Number(line) - first, text!.trimEnd()];
+      return [Number(line) - first, text.trimEnd()];
     }),
   );
 }

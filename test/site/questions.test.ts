@@ -1,4 +1,7 @@
 // In test:all alone: it indexes all pages of the site and asks them, for 20 s.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { commandPages } from "../../site/generate/command-pages.js";
 import { siteDocuments } from "../../site/generate/site-documents.js";
@@ -6,7 +9,6 @@ import { siteQuestions } from "../../site/questions.js";
 import { openKnowledgeBase } from "../../src/knowledge-base/open.js";
 import type { KnowledgeBase } from "../../src/knowledge-base/options.js";
 import { root } from "../support/citewell.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
 
 const pages = siteDocuments(root);
 const texts = new Map(pages.map(({ path, text }) => [path, text]));
@@ -14,9 +16,13 @@ const texts = new Map(pages.map(({ path, text }) => [path, text]));
 describe("a question of somebody new", () => {
   let kb: KnowledgeBase;
   beforeAll(async () => {
-    kb = await openKnowledgeBase({ path: await temporaryFolder() });
-    await kb.ingest(pages.map(({ path, text }) => ({ uri: path, text, mediaType: "text/markdown" })));
-    return () => kb.close();
+    const path = await mkdtemp(join(tmpdir(), "citewell-questions-"));
+    kb = await openKnowledgeBase({ path });
+    await kb.ingest(pages.map(({ path: uri, text }) => ({ uri, text, mediaType: "text/markdown" })));
+    return async () => {
+      await kb.close();
+      await rm(path, { recursive: true });
+    };
   });
 
   test("is one of at least thirty, each about another thing", () => {

@@ -49,6 +49,17 @@ describe.each(guides.map((page) => relative(root, page)))("%s", (page) => {
     );
   });
 
+  test("says first what one will have, and ends with what to read next", () => {
+    if (page === "examples/README.md") return expect(text).toContain("## Limits and non-goals");
+    expect(text).toMatch(/^# .+\n\nYou will (?:have|know|see) /);
+    expect(
+      text
+        .trimEnd()
+        .split(/\n\s*\n/)
+        .at(-1),
+    ).toMatch(/Next: \[/);
+  });
+
   test("a block that is no whole program stands behind a link to the program that it is part of", () => {
     const folder = dirname(join(root, page));
     const blocks = [...text.matchAll(/^```tsx?\n([\s\S]*?)^```$/gm)];

@@ -31,8 +31,8 @@ async function userFolder(): Promise<string> {
 }
 
 describe("README", () => {
-  test("is at most 240 lines and has samples", () => {
-    expect(readme.split("\n").length).toBeLessThanOrEqual(241);
+  test("is at most 120 lines and has samples", () => {
+    expect(readme.split("\n").length).toBeLessThanOrEqual(121);
     expect(runnable.length).toBeGreaterThanOrEqual(2);
     expect(commands.length).toBeGreaterThanOrEqual(3);
   });

@@ -12,14 +12,7 @@ export const contents: readonly Part[] = [
   },
   {
     title: "Documents",
-    pages: [
-      "documents/formats",
-      "documents/chunks",
-      "documents/crawling",
-      "documents/s3-and-git",
-      "documents/ocr",
-      "guides/own-parts",
-    ],
+    pages: ["documents/formats", "documents/chunks", "documents/crawling", "documents/s3-and-git", "documents/ocr"],
   },
   {
     title: "Answers one can trust",
@@ -29,7 +22,10 @@ export const contents: readonly Part[] = [
       "answers/rewriting",
       "answers/prompts",
       "answers/citations",
+      "answers/values",
+      "answers/tools",
       "guides/evaluation",
+      "guides/tuning",
     ],
   },
   {
@@ -64,13 +60,19 @@ export const contents: readonly Part[] = [
   },
   { title: "When one machine is not enough", pages: ["guides/postgres", "guides/postgres/cluster"] },
   {
+    title: "Extending it",
+    pages: ["extending/pipelines", "guides/own-parts", "extending/transport", "extending/local-service"],
+  },
+  {
     title: "Reference",
     pages: [
       "reference/command-line",
       "reference/settings",
+      "reference/optional-packages",
       "reference/errors",
       "reference/api/index",
       "reference/contract",
+      "reference/promises",
       "reference/benchmarks",
       "reference/testing",
       "reference/decisions",
@@ -78,7 +80,6 @@ export const contents: readonly Part[] = [
       "reference/changes",
       "guides/all",
       "guides/coming-from",
-      "reference/readme",
     ],
   },
 ];

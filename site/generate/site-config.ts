@@ -16,6 +16,7 @@ export function siteConfig(pages: readonly Page[], output: string): UserConfig<D
     description: "Answers whose every citation has been checked against the source.",
     lang: "en",
     outDir: output,
+    head: [["link", { rel: "icon", type: "image/svg+xml", href: "/icon.svg" }]],
     // A static host may serve the site from a folder of any name if no page is moved; addresses end in .html.
     cleanUrls: false,
     // An address of this machine in a guide is an example.
@@ -25,6 +26,7 @@ export function siteConfig(pages: readonly Page[], output: string): UserConfig<D
       outline: [2, 3],
       sidebar: [
         ...contents.map(({ title, pages: listed }) => ({ text: title, collapsed: false, items: listed.map(item) })),
+        { text: "Benchmarks", collapsed: true, items: below("reference/benchmarks/").map(item) },
         { text: "API", collapsed: true, items: below("reference/api/").map(item) },
         { text: "Programs", collapsed: true, items: below("programs/").map(item) },
       ],

@@ -2,9 +2,9 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vitepress";
+import { benchmarkPages } from "./benchmark-pages.js";
 import { commandPages } from "./command-pages.js";
 import { contents } from "./contents.js";
-import { formatPage } from "./format-page.js";
 import { outsideCode, type Page, summaryOf, titleOf } from "./page.js";
 import { repositoryPages } from "./repository-pages.js";
 import { siteConfig } from "./site-config.js";
@@ -13,7 +13,15 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 const sources = join(root, "build/site-pages");
 const output = join(root, "build/website");
 
-const pages = [...repositoryPages(root), ...commandPages(root), formatPage(root), ...apiPages()];
+/** A citation's mark. Without an icon, browsers ask the host for one that is not there. */
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0a6cb0"/><text x="16" y="22" font-family="sans-serif" font-size="16" font-weight="bold" text-anchor="middle" fill="#fff">[1]</text></svg>
+`;
+
+const repository = repositoryPages(root);
+const isBenchmarks = ({ path }: Page) => path === "reference/benchmarks";
+const benchmarks = benchmarkPages(root, repository.pages.find(isBenchmarks)!);
+const others = repository.pages.filter((page) => !isBenchmarks(page));
+const pages = [...others, ...benchmarks.pages, ...commandPages(root), ...apiPages()];
 const named = new Set(contents.flatMap((part) => part.pages));
 const missing = [...named].filter((path) => !pages.some((page) => page.path === path));
 if (missing.length > 0) throw new Error(`The order of the site names pages that do not exist: ${missing.join(", ")}`);
@@ -23,6 +31,10 @@ for (const page of pages) write(`${page.path}.md`, withoutMarkup(page.text));
 write("index.md", home());
 write(".vitepress/config.mjs", `export default ${JSON.stringify(siteConfig(pages, output))};\n`);
 write("public/llms.txt", llmsText());
+write("public/icon.svg", icon);
+mkdirSync(join(sources, "public/pictures"));
+for (const [address, path] of repository.pictures) cpSync(join(root, path), join(sources, "public", address));
+for (const [address, svg] of benchmarks.drawings) write(`public/${address}`, svg);
 await build(sources);
 cpSync(join(root, "LICENSE"), join(output, "LICENSE"));
 

@@ -4,7 +4,7 @@ import { shown } from "./check-port.js";
 import { isRecord } from "./json.js";
 import { observerOption, optionsOf, resolve } from "./options.js";
 import { abortSignal, ownSignal } from "./call-options.js";
-import { checkFacts, demands, type StageFacts } from "./stage-facts.js";
+import { checkFacts, demands, type Leaving, type StageFacts, type StageFor } from "./stage-facts.js";
 import { checkItems, type Source } from "./stream.js";
 import { openTracing } from "./telemetry.js";
 import type { OpenSpan, Tracing } from "./tracing.js";
@@ -201,12 +201,18 @@ export class Pipeline<In, Out> implements Stage<In, Out> {
   }
 
   /**
-   * Adds a stage. Wrong orders do not compile; limits that types cannot carry are checked here.
+   * Adds a stage. A wrong order does not compile, and the compiler's message names both stages and the one that is missing
+   * between them; limits that types cannot carry are checked here.
    *
    * @throws OptionsError (`facts`) when the stage takes less than the stages before it give; (`options`) for a value
    *   that is not a stage.
    */
-  pipe<Next>(next: Stage<Out, Next>): Pipeline<In, Next> {
+  pipe<Taken, Next>(
+    this: Leaving<Taken | {} | null | undefined, RunContext>,
+    next: StageFor<Out, Taken, Stage<Taken, Next>>,
+  ): Pipeline<In, Next>;
+  // Within, the types are the plain ones: what comes out of the stages before goes into this one.
+  pipe<Next>(this: Pipeline<In, Out>, next: Stage<Out, Next>): Pipeline<In, Next> {
     checkStage(next);
     checkFacts(this.name, this.facts.gives ?? {}, next.name, next.facts?.takes ?? {});
     const before = this.run;

@@ -149,10 +149,16 @@ export interface PlanOptions
   extends IngestRunOptions, Pick<SpendingOptions, "price">, RereadOptions, MapDocumentsOptions {}
 
 /** A document whose metadata has these fields. */
-type DocumentWith<Fields extends object> = Document & {
+type DocumentWith<Fields extends object> = Omit<Document, "metadata"> & {
   /** Facts that filters test, as the schema has them. Without it a document counts as one with none of the fields. */
   readonly metadata?: Fields;
 };
+
+/** The list stands for itself, though it is a source: a compiler then names the field that is wrong in it, in one line. */
+type DocumentsOf<Fields extends object> =
+  | readonly DocumentWith<Fields>[]
+  | Source<DocumentWith<Fields>>
+  | DocumentSource;
 
 type HitWith<Fields extends object> = Omit<Hit, "metadata"> & {
   /** Metadata, as the schema has it. */
@@ -171,12 +177,9 @@ export interface KnowledgeBase<Fields extends object = Metadata> {
    * ones. If stopped, run it again: it resumes where it was. A budget (`maxTokens`, `maxCost`) ends it before the
    * request that would exceed it, and the report says so in `stopped`.
    */
-  readonly ingest: (
-    source: Source<DocumentWith<Fields>> | DocumentSource,
-    options?: IngestRunAndBudgetOptions,
-  ) => Promise<IngestReport>;
+  readonly ingest: (source: DocumentsOf<Fields>, options?: IngestRunAndBudgetOptions) => Promise<IngestReport>;
   /** Estimates the work and cost of `ingest`: reads and cuts the source, but sends and changes nothing. */
-  readonly plan: (source: Source<DocumentWith<Fields>> | DocumentSource, options?: PlanOptions) => Promise<IngestPlan>;
+  readonly plan: (source: DocumentsOf<Fields>, options?: PlanOptions) => Promise<IngestPlan>;
   /** Finds passages, best first, without asking a chat model. */
   readonly search: (
     question: string,

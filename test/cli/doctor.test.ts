@@ -1,8 +1,9 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { optionalPackages } from "../../src/cli/explain/optional-packages.js";
 import { startLocalService } from "../../src/local/service.js";
-import { citewell } from "../support/citewell.js";
+import { citewell, root } from "../support/citewell.js";
 import { scriptedUpstream } from "../support/scripted-upstream.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -99,4 +100,38 @@ test("doctor names the proxy of the environment without its password, and one th
     message: expect.stringContaining("http://host:port") as string,
   });
   expect((await doctor(cwd)).of("proxy")).toBeUndefined();
+});
+
+test("doctor shows which optional packages are there, with their version, and that none missing is a problem", async () => {
+  const { exitCode, of } = await doctor(await temporaryFolder());
+  expect(exitCode).toBe(0);
+  const { version } = JSON.parse(readFileSync(join(root, "node_modules/pg/package.json"), "utf8")) as {
+    readonly version: string;
+  };
+  expect(of("package pg")).toEqual({
+    check: "package pg",
+    result: "ok",
+    message: `${version}, keeps a store in PostgreSQL`,
+  });
+  // The heaviest of them, which the project itself does without.
+  expect(of("package @huggingface/transformers")).toEqual({
+    check: "package @huggingface/transformers",
+    result: "note",
+    message: "not installed; runs models with layers in the local service",
+  });
+});
+
+test("doctor and the page of optional packages name the optional peers of package.json, and no others", () => {
+  const { peerDependencies, peerDependenciesMeta } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    readonly peerDependencies: Readonly<Record<string, string>>;
+    readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>;
+  };
+  const peers = Object.keys(peerDependencies);
+  expect(Object.keys(peerDependenciesMeta).toSorted()).toEqual(peers.toSorted());
+  expect(optionalPackages.map(({ name }) => name)).toEqual(peers);
+  const page = readFileSync(join(root, "site/pages/reference/optional-packages.md"), "utf8");
+  const rows = [...page.matchAll(/^\| `([^`]+)` +\| (\S+) +\| (.+?) +\| +([\d.]+) MB +\|$/gm)];
+  expect(rows.map(([, name, range, brings]) => ({ name, range: range!.replaceAll("`", ""), brings }))).toEqual(
+    optionalPackages.map(({ name, brings }) => ({ name, range: peerDependencies[name], brings })),
+  );
 });

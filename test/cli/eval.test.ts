@@ -46,7 +46,7 @@ describe("eval", () => {
 
   const consists =
     "A collection has corpus.jsonl (documents), queries.jsonl (queries), qrels/test.tsv (the documents that are relevant to " +
-    "each query) and, for --answers, answers.jsonl\n";
+    "each query) and, for --answers, answers.jsonl (citewell explain missing)\n";
   test.each<[string, readonly string[], (cwd: string) => string]>([
     [
       "holds none of its files",

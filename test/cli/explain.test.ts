@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { root } from "../support/citewell.js";
 import { runNode } from "../support/run-process.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const explain = (...words: readonly string[]) => runNode(join(root, "dist/bin/citewell.js"), ["explain", ...words]);
 
@@ -17,6 +18,15 @@ test("explain prints cause and way out of a code, without a store, a service or 
 test("a code that several classes carry is explained for each of them", async () => {
   const { stdout } = await explain("missing", "--json");
   expect((JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)).toEqual(["StoreError", "LoadError"]);
+});
+
+test("an error that the command line prints ends with the command that explains its code, and a wrong option does not", async () => {
+  const folder = await temporaryFolder();
+  const run = (...words: readonly string[]) => runNode(join(root, "dist/bin/citewell.js"), words, { cwd: folder });
+  const { stderr } = await run("search", "keys");
+  const [, code] = /^citewell: There is no store at .* \(citewell explain ([a-z-]+)\)\n$/.exec(stderr) ?? [];
+  expect((await explain(code!)).stdout).toContain("StoreError, code missing");
+  expect((await run("search", "keys", "--limit", "0")).stderr).not.toContain("explain");
 });
 
 test("an unknown code is misuse, and the nearest one is named", async () => {

@@ -12,7 +12,7 @@ describe("a message names what a user of the command line can change", () => {
     [["chunk", "docs"], /docs is a folder: name one of its files, or plan the whole folder with citewell plan\n$/],
     [
       ["index", "nowhere"],
-      /There is no file or folder at .*nowhere\. If it is gone for good, citewell remove takes its documents out of the store\n$/,
+      /There is no file or folder at .*nowhere\. If it is gone for good, citewell remove takes its documents out of the store \(citewell explain missing\)\n$/,
     ],
     [
       ["index", "docs/*.md"],

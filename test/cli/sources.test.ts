@@ -122,7 +122,7 @@ test("chunk says why a file cannot be read, under the name that was typed; a nam
   const cwd = await temporaryFolder({ "zero.pdf": "", "two\nlines.md": "# Lines\n\nWords." });
   expect(await citewell(["chunk", "zero.pdf"], { cwd })).toMatchObject({
     exitCode: 1,
-    stderr: "citewell: zero.pdf is empty (0 bytes)\n",
+    stderr: "citewell: zero.pdf is empty (0 bytes) (citewell explain unreadable)\n",
   });
   await citewell(["index", "two\nlines.md"], { cwd });
   const { stdout } = await citewell(["search", "words"], { cwd });

@@ -14,6 +14,7 @@ import {
   storePath,
   webProxySettings,
 } from "../command-context.js";
+import { installedVersion, optionalPackages } from "../explain/optional-packages.js";
 import { exitCodes } from "../output/failure.js";
 import { counted } from "../output/figures.js";
 import type { Configuration } from "../settings/configuration.js";
@@ -44,7 +45,7 @@ export async function doctorCommand(io: CommandIo, flags: StoreFlags): Promise<n
       findings.push(await store(io, settings.value, model.value));
     }
   }
-  findings.push(...proxy(io, "value" in settings ? settings.value : {}));
+  findings.push(...proxy(io, "value" in settings ? settings.value : {}), ...optional());
   const lines = findings.map(({ check, result, message }) => `${marks[result]} ${check}: ${message}`);
   print(io, flags, findings, `${lines.join("\n")}\n`);
   return findings.some(({ result }) => result === "problem") ? exitCodes.failures : exitCodes.done;
@@ -84,6 +85,16 @@ async function nativeModules(): Promise<Finding[]> {
       result: "note",
       message: `not loaded (${lines}); only stores opened with quantization "none" use it: npm install ${name}`,
     };
+  });
+}
+
+/** The optional packages: each is needed by one feature, so that none of them missing is a problem. */
+function optional(): Finding[] {
+  return optionalPackages.map(({ name, brings }) => {
+    const version = installedVersion(name);
+    const check = `package ${name}`;
+    if (version !== undefined) return { check, result: "ok", message: `${version}, ${brings}` };
+    return { check, result: "note", message: `not installed; ${brings}` };
   });
 }
 

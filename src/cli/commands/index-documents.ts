@@ -7,7 +7,7 @@ import type { DocumentSource } from "../../load/sources/source.js";
 import { watchSource } from "../../load/sources/watch-source.js";
 import { isWebAddress } from "../../load/web/web-address.js";
 import { print, withKnowledgeBase, type CommandIo } from "../command-context.js";
-import { describeFailure, exitCodes, messageOf } from "../output/failure.js";
+import { describeFailure, exitCodes, failureLine, messageOf } from "../output/failure.js";
 import { counted } from "../output/figures.js";
 import {
   describeOutcomes,
@@ -130,7 +130,7 @@ async function indexPart(...[io, kb, part, options, flags]: Parameters<typeof in
       return;
     } catch (error) {
       signal.throwIfAborted();
-      stderr.write(`${describeFailure(error, false)}. Trying again in ${retryAfterMs / 1000} s.\n`);
+      stderr.write(`${failureLine(error)}. Trying again in ${retryAfterMs / 1000} s.\n`);
       await sleep(retryAfterMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }

@@ -38,13 +38,15 @@ export const explanations: Explanations = {
         "The message has both numbers. Change one of the two stages; `chunk({ for: embed })` takes the limit over.",
     },
     config: {
-      cause: "A configuration file or an environment variable cannot be used.",
+      cause: "A file of settings, keys or callers, or an environment variable, cannot be used.",
       remedy:
-        "The message names the file or variable. Correct it, or set the same with a flag, which takes precedence.",
+        "The message names the file or variable. Correct it; a setting may also be given by its flag, which takes precedence.",
     },
     "missing-package": {
-      cause: "The feature needs an optional package that is not installed.",
-      remedy: "Install the package that the message names; `citewell doctor` checks the rest of the set-up.",
+      cause:
+        "The feature needs an optional package that is not installed, or a file of citewell that a bundler left out.",
+      remedy:
+        "Install the package that the message names, or keep citewell out of the bundle. `citewell doctor` shows which packages are there.",
     },
   },
   TransportError: {
@@ -72,7 +74,8 @@ export const explanations: Explanations = {
     },
     "too-large": {
       cause: "The service takes fewer or shorter inputs in one request (413).",
-      remedy: "Lower `maxBatchTexts` or cut shorter chunks. When indexing, citewell halves refused batches by itself.",
+      remedy:
+        "Lower `batchSize` of the embedder or cut shorter chunks. When indexing, citewell halves refused batches by itself.",
     },
     "context-length": {
       cause: "Instructions, passages and question are longer than the model's context.",
@@ -116,8 +119,9 @@ export const explanations: Explanations = {
   },
   StoreError: {
     missing: {
-      cause: "There is no store at this path.",
-      remedy: "Index something first (`citewell index ./docs`), or name the store with `--store`.",
+      cause: "There is no store at this path, it is empty, or what the call needs of it is not there.",
+      remedy:
+        "Index something first (`citewell index ./docs`), name the store with `--store`, or do what the message says.",
     },
     space: {
       cause: "The store holds vectors of another model.",
@@ -125,23 +129,26 @@ export const explanations: Explanations = {
     },
     dimension: {
       cause: "A vector has another length than those in the store.",
-      remedy: "Use the model and the `dimensions` that the store was built with, or migrate it.",
+      remedy: "Use the model and the `dimension` that the store was built with, or migrate it.",
     },
     vector: {
       cause: "A vector has a component that is not a finite number, or it has no direction.",
       remedy: "The embedder is at fault. Check what it returns for the text that the message names.",
     },
     version: {
-      cause: "A newer version of citewell has written the store.",
-      remedy: "Install that version or a newer one. An older one never changes such a store.",
+      cause:
+        "A newer version of citewell has written the store, or its tables in a database wait for an upgrade by their owner.",
+      remedy:
+        "Install that version or a newer one, or open the store once as the owner of its tables. An older version never changes it.",
     },
     locked: {
-      cause: "Another process is writing to the store.",
+      cause: "Another process is writing to the store, or is migrating it.",
       remedy: "Wait until it is done or end it. Any number of processes may read meanwhile.",
     },
     damaged: {
-      cause: "A file of the store has changed since it was written.",
-      remedy: "Run `citewell verify --repair`: indexes are derived from the documents, and are rebuilt.",
+      cause: "A file of the store has changed since it was written, or is not one of citewell's.",
+      remedy:
+        "Run `citewell verify --repair`: indexes are derived from the documents, and are rebuilt. Damaged documents need a backup, or a new store.",
     },
     disk: {
       cause: "The system refused to read or write: the disk is full, the folder is read-only, or a file went away.",
@@ -152,12 +159,13 @@ export const explanations: Explanations = {
       remedy: "Check the address, user and password of `--store postgres://…`, and whether the server runs.",
     },
     scope: {
-      cause: "The store was opened with `requireScope`, and the call had no scope.",
-      remedy: "Call it on `kb.scoped(filter)`, or give the request a filter in `access`.",
+      cause: "The store requires a scope and the call had none, or the role in the database may not do this.",
+      remedy:
+        "Call it on `kb.scoped(filter)`, give the request a filter in `access`, or open the store as the owner of its tables.",
     },
     busy: {
       cause: "More searches wait for the readers than may.",
-      remedy: "Ask again in a moment, or give the store more readers.",
+      remedy: "Ask again in a moment, or give the server more readers (`--workers`).",
     },
     closed: {
       cause: "The store was used after `close()`, a thread of it ended, or it was migrated meanwhile.",
@@ -166,11 +174,11 @@ export const explanations: Explanations = {
   },
   LoadError: {
     missing: {
-      cause: "There is no such file or folder.",
+      cause: "There is no such file, folder, bucket or page.",
       remedy: "Check the path. To take what is gone out of the store, use `citewell remove`.",
     },
     empty: {
-      cause: "There was nothing to read in the file or folder.",
+      cause: "There was nothing to read in the file, folder or site.",
       remedy: "Check `--include`, `--exclude` and `.gitignore`. A scan has no text of its own and needs `--ocr`.",
     },
     binary: {
@@ -178,20 +186,22 @@ export const explanations: Explanations = {
       remedy: "Convert the file to a format that is read, or exclude it.",
     },
     unsupported: {
-      cause: "There is no loader for this kind of file.",
-      remedy: "Convert it as the message says, or write a loader of your own.",
+      cause:
+        "There is no loader for this kind of file, its package is not installed, or the site's robots.txt keeps programs from the page.",
+      remedy: "Convert the file or install the package, as the message says, or write a loader of your own.",
     },
     unreadable: {
-      cause: "The file system or a parser refused the file.",
-      remedy: "Check its permissions, and whether another program opens it. Protected files have to be unlocked first.",
+      cause: "The file system, a server or a parser refused it, or it is not of the kind that its ending says.",
+      remedy:
+        "The message has the reason. Check permissions and address; unlock a protected file, and save a damaged one again.",
     },
     malformed: {
-      cause: "A line of the file does not follow its format.",
-      remedy: "The message names the line. Correct it; the other documents of the run are not affected.",
+      cause: "A line of the file does not follow its format, or a column that you named is not in it.",
+      remedy: "The message names the line or column. Correct it; the other documents of the run are not affected.",
     },
     "too-large": {
-      cause: "The file is larger than the limit.",
-      remedy: "Raise the option that the message names, or split the file.",
+      cause: "The file is larger than the limit, or would be once it is unpacked.",
+      remedy: "Raise the option that the message names, if it names one, or split the file.",
     },
     timeout: {
       cause: "Reading took longer than the limit.",

@@ -1,5 +1,13 @@
 import { inspect } from "node:util";
-import { AnswerError, LoadError, OptionsError, StoreError, systemMessage, TransportError } from "../../core/errors.js";
+import {
+  AnswerError,
+  CitewellError,
+  LoadError,
+  OptionsError,
+  StoreError,
+  systemMessage,
+  TransportError,
+} from "../../core/errors.js";
 import { clearLine, oneLine } from "./terminal-text.js";
 import { flagName } from "../settings/flag-name.js";
 
@@ -57,9 +65,20 @@ export function describeWarning({ name, message }: Error, { isTTY }: Pick<NodeJS
   return `${isTTY ? clearLine : ""}citewell: Node.js warns (${name}): ${oneLine(message, 500)}\n`;
 }
 
-/** The error in one line; with `debug`, followed by its stack and causes. */
+/** The error in one line, which ends with the command that explains its code; with `debug`, followed by its stack and causes. */
 export function describeFailure(error: unknown, debug: boolean): string {
-  const message = error instanceof Error ? messageOf(error) : String(error);
-  const line = `citewell: ${message.replace(/\s*\n\s*/g, " ")}`;
+  const line = `${failureLine(error)}${explainedBy(error)}`;
   return debug ? `${line}\n${inspect(error, { depth: 6 })}` : line;
+}
+
+/** The error in one line, for what goes on after it. */
+export function failureLine(error: unknown): string {
+  const message = error instanceof Error ? messageOf(error) : String(error);
+  return `citewell: ${message.replace(/\s*\n\s*/g, " ")}`;
+}
+
+/** A wrong option or setting needs none: its message names it with its range, and the explanation would say less. */
+function explainedBy(error: unknown): string {
+  if (!(error instanceof CitewellError) || error.code === "options" || error.code === "config") return "";
+  return ` (citewell explain ${error.code})`;
 }

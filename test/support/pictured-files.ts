@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { strToU8, zipSync } from "fflate";
@@ -52,3 +53,58 @@ export async function everyKind(): Promise<string> {
   await writeFile(join(folder, "plot.ipynb"), JSON.stringify({ cells }));
   return folder;
 }
+
+/** A drawing of 600 by 400 pixels with these shapes of SVG, as PNG. */
+export function drawing(shapes: string): Promise<Buffer> {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="600" height="400"><rect width="600" height="400" fill="#fff"/>${shapes}</svg>`;
+  return sharp(Buffer.from(svg)).png({ compressionLevel: 0 }).toBuffer();
+}
+
+/** A bar chart, a bar for each value. */
+export function barChart(values: readonly number[], colour = "#3366aa"): Promise<Buffer> {
+  const bars = values.map(
+    (value, index) =>
+      `<rect x="${60 + index * 100}" y="${350 - value}" width="60" height="${value}" fill="${colour}"/>`,
+  );
+  return drawing(`${bars.join("")}<path d="M40 20V350H580" stroke="#222" fill="none" stroke-width="3"/>`);
+}
+
+/** Words for each picture of a folder, by its hash. */
+export type PictureWords = Map<string, string>;
+
+/**
+ * A PDF of a scanned form, a deck with a bar chart, a notebook with a plot, and a page with a diagram and a photo, with words that stand
+ * only in the pictures.
+ */
+export async function picturedFolder(): Promise<{ readonly folder: string; readonly words: PictureWords }> {
+  const folder = await temporaryFolder();
+  const words: PictureWords = new Map();
+  const note = (bytes: Uint8Array, text: string) => words.set(createHash("sha256").update(bytes).digest("hex"), text);
+  const chart = await barChart([120, 180, 240, 300]);
+  note(chart, "A bar chart of turnover by year. The Osprey division reached 300 million crowns in 2024.");
+  await writeFile(join(folder, "deck.pptx"), deck(chart));
+  const plot = await barChart([40, 90, 160, 250], "#aa3333");
+  note(plot, "A plot of the learning curve. The Walrus optimizer converged after 42 epochs.");
+  const cells = [
+    { cell_type: "code", source: "plot()", outputs: [{ data: { "image/png": plot.toString("base64") } }] },
+  ];
+  await writeFile(join(folder, "plot.ipynb"), JSON.stringify({ cells }));
+  const diagram = await drawing(
+    '<circle cx="150" cy="200" r="90" fill="#88bb88"/><rect x="360" y="120" width="180" height="160" fill="#bb88bb"/><path d="M240 200H360" stroke="#222" stroke-width="4"/>',
+  );
+  note(diagram, "A diagram of the backup path. The Falcon gateway copies each ledger to the vault at Lund.");
+  const beach = await photo(71);
+  note(beach, "A photo of a beach. The lighthouse of Skagen stands behind three fishing boats.");
+  await mkdir(join(folder, "images"));
+  await writeFile(join(folder, "images/diagram.png"), diagram);
+  await writeFile(join(folder, "images/beach.png"), beach);
+  const page =
+    "# Operations\n\nHow copies are made.\n\n![Copies](images/diagram.png)\n\n## Outing\n\n![Outing](images/beach.png)\n";
+  await writeFile(join(folder, "page.md"), page);
+  const scan = [[[500, 0, 0, 500, 50, 150], { width: 200, height: 200, grey: grain(1, 40_000) }]] as const;
+  await writeFile(join(folder, "form.pdf"), scannedPdf([{ pictures: scan }]));
+  return { folder, words };
+}
+
+/** The words about the scanned form, whose picture is known only when its page is unpacked. */
+export const formWords = "A scanned form. The applicant Ingrid Solheim asks for a permit to keep eleven reindeer.";

@@ -11,7 +11,7 @@ import { describeFailure, exitCodes } from "../output/failure.js";
 import { safeForTerminal } from "../output/terminal-text.js";
 import { readCallers } from "../settings/callers-file.js";
 import { serverFolder, withKeys } from "../settings/keys-path.js";
-import { withPictures } from "../settings/picture-flags.js";
+import { pictureFolder, withPictures } from "../settings/picture-flags.js";
 import { sourceOf, type SourceFlags } from "../settings/source-flags.js";
 import { explainQuotingOnce, explainsQuoting } from "./ask.js";
 import { indexWithProgress } from "./index-documents.js";
@@ -118,6 +118,7 @@ function serverOptions(io: CommandIo, flags: ServeFlags): ServerOptions {
   }
   const hosts = allowHost ?? (isGuarded ? undefined : [...loopbackNames, host]);
   const folder = join(serverFolder(io, flags), "uploads");
+  const pictures = pictureFolder(io, flags);
   return {
     host,
     ...given({ port, token, title, hosts, origins: allowOrigin, trustProxy, shareModels }),
@@ -133,6 +134,7 @@ function serverOptions(io: CommandIo, flags: ServeFlags): ServerOptions {
     ...(filter ? { access: () => ({ filter }) } : !readOnly && { uploads: { folder } }),
     // A reader alone with the server can open the files anyway.
     originals: originals || (!isGuarded && isOwnMachine(host)),
+    pictures,
     ...(log && { log: (entry) => void io.stderr.write(`${JSON.stringify(entry)}\n`) }),
     onError: (error) => void io.stderr.write(`${describeFailure(error, false)}\n`),
   };

@@ -2,7 +2,7 @@ import type { Budget, PictureToRead } from "../../core/ports.js";
 import { asError, systemMessage } from "../../core/errors.js";
 import type { RunContext } from "../../core/pipeline.js";
 import { defaultTokens, messageFrameTokens, pictureTokens } from "../../text/tokens/tokens.js";
-import { PictureFolder } from "./picture-folder.js";
+import { PictureFolder } from "../picture-folder.js";
 import type { PictureSettings } from "./picture-options.js";
 
 /** Tokens of a reply where a reader of pictures of the caller's own does not say. */

@@ -18,6 +18,7 @@ export const contents: readonly Part[] = [
       "documents/crawling",
       "documents/s3-and-git",
       "documents/ocr",
+      "guides/pictures",
       "guides/own-parts",
     ],
   },

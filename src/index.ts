@@ -155,7 +155,8 @@ export { answer, collectAnswer, resumeAnswer } from "./stages/answering/answer.j
 export type { Resumption } from "./stages/answering/answer.js";
 export { searchTool } from "./stages/answering/search-tool.js";
 export type { PassageSearch, SearchToolOptions } from "./stages/answering/search-tool.js";
-export type { Budget, Charge, Payments } from "./stages/calls/payments.js";
+export type { Budget, Charge } from "./core/ports.js";
+export type { Payments } from "./stages/calls/payments.js";
 export { chunk } from "./stages/indexing/chunk.js";
 export type { ChunkOptions, ChunkTarget } from "./stages/indexing/chunk.js";
 export { embedChunks } from "./stages/indexing/embed-chunks.js";

@@ -40,6 +40,12 @@ const shows: Record<string, readonly RegExp[]> = {
   ],
   "budget/main": [/^planned: 60 chunks/m, /^stopped: The budget is/m, /^in the store: 60 documents/m],
   "own-loader": [/^added: 1, failed: empty$/m, /^line 2: The bridge opens$/m],
+  "pictures/main": [
+    /^planned: 1 picture, about \d+ tokens$/m,
+    /^described: 1$/m,
+    /^again: 0 described, 1 kept$/m,
+    /^found: a picture, described by citewell\/local-look$/m,
+  ],
   "evaluation/main": [/^nDCG@10 1\.000 of 12 queries$/m, /^changed: -\d.*worse$/m, /^the gate is closed$/m],
   "tuning/main": [
     /^\d+ questions, made without a model$/m,

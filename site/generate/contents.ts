@@ -12,7 +12,14 @@ export const contents: readonly Part[] = [
   },
   {
     title: "Documents",
-    pages: ["documents/formats", "documents/chunks", "documents/crawling", "documents/s3-and-git", "documents/ocr"],
+    pages: [
+      "documents/formats",
+      "documents/chunks",
+      "documents/crawling",
+      "documents/s3-and-git",
+      "documents/ocr",
+      "guides/pictures",
+    ],
   },
   {
     title: "Answers one can trust",

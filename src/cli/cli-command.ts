@@ -64,6 +64,7 @@ export class CliCommand extends Command {
       )
       .option("--metadata <name=value>", "put this on every document, over what it says itself; repeatable", repeated)
       .option("--ocr <folder>", "read words of pictures and scans, with Tesseract's language data in that folder")
+      .takesPictures()
       .option("--sitemap", "read every page that the sites of the addresses list")
       .option("--requests-per-second <rate>", "maximum requests to one host (default: 1)", decimalBetween(0.01, 100))
       .option("--allow-private", "also fetch from addresses of this machine and its network")
@@ -72,6 +73,20 @@ export class CliCommand extends Command {
       .option("--retry-failed", "read files again that failed before, even those that did not change")
       .takesChunking()
       .takesStore();
+  }
+
+  /** Adds the flags by which a model describes pictures of documents. */
+  takesPictures(): this {
+    return this.option(
+      "--describe-pictures",
+      "let a model describe the pictures of documents; each picture costs a request",
+    )
+      .option(
+        "--picture-folder <folder>",
+        "keep pictures and descriptions there (default: pictures in the store's folder)",
+      )
+      .option("--max-pictures <count>", "send at most so many pictures in this run (default: 1000)", between(1, 1e9))
+      .option("--pictures-at-once <count>", "requests for descriptions at once (default: 4)", between(1, 64));
   }
 
   /** @param size name of the flag for a chunk's size: where chunks are all that a command makes, it is `--max-tokens`. */
@@ -100,7 +115,8 @@ export class CliCommand extends Command {
       )
       .option("--model-folder <folder>", "model that embeds, computed in this process (CITEWELL_MODEL_FOLDER)")
       .option("--rerank-model <id>", "model that reranks (CITEWELL_RERANK_MODEL)")
-      .option("--chat-model <id>", "model that answers (CITEWELL_CHAT_MODEL)");
+      .option("--chat-model <id>", "model that answers (CITEWELL_CHAT_MODEL)")
+      .option("--picture-model <id>", "model that sees and describes pictures (CITEWELL_PICTURE_MODEL)");
   }
 
   /** Adds the flags of a store whose models are not needed. */

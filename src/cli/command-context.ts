@@ -87,8 +87,8 @@ export function distributedOf({ distributed }: Pick<StoreFlags, "distributed">):
  */
 export function readSettings(io: CommandIo, flags: StoreFlags): Configuration {
   const { environment, directory } = io;
-  const { config, service, baseUrl, apiKey, embeddingModel, modelFolder, rerankModel, chatModel, price, store, rows } =
-    flags;
+  const { config, service, baseUrl, apiKey, embeddingModel, modelFolder, rerankModel, chatModel, pictureModel } = flags;
+  const { price, store, rows } = flags;
   const read = readConfiguration({
     flags: {
       config,
@@ -99,6 +99,7 @@ export function readSettings(io: CommandIo, flags: StoreFlags): Configuration {
       modelFolder,
       rerankModel,
       chatModel,
+      pictureModel,
       price,
       store,
       rows,
@@ -163,17 +164,18 @@ export function storePath({ directory }: Pick<CommandIo, "directory">, { store =
 
 /**
  * A transport to the service that the settings name, or `undefined` if they name none; each of its warnings stands once on
- * stderr. The caller closes it.
+ * stderr. The model that describes pictures is known as one that sees. The caller closes it.
  */
 export function configuredTransport(
   { environment, stderr }: Pick<CommandIo, "environment" | "stderr">,
-  { service, baseUrl, apiKey }: Configuration,
+  { service, baseUrl, apiKey, pictureModel }: Configuration,
 ): Transport | undefined {
   if (baseUrl === undefined) return undefined;
   const shown = new Set<string>();
   return createTransport({
     baseUrl,
     ...given({ service, apiKey }),
+    ...(pictureModel !== undefined && { models: [{ id: pictureModel, type: "vlm" }] }),
     ...proxySettings(baseUrl, environment),
     onEvent: (event) => {
       if (event.type !== "warning") return;

@@ -61,6 +61,7 @@ export function addServeCommand(program: CliCommand): void {
       between(0, 600),
     )
     .takesFilter()
+    .takesPictures()
     .takesStore()
     .examples(`
   $ citewell serve ./docs --port 8080

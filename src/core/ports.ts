@@ -144,6 +144,10 @@ export interface PictureToRead {
   readonly mediaType: string;
   /** Alternative text or caption. Default: none. */
   readonly caption?: string;
+  /** Width in pixels. Default: unknown. */
+  readonly width?: number;
+  /** Height in pixels. Default: unknown. */
+  readonly height?: number;
   /** Text of the document around the picture, at most 1,000 characters. Default: none. */
   readonly surroundings?: string;
 }
@@ -156,12 +160,53 @@ export interface PictureDescription {
   readonly usage?: Usage | undefined;
 }
 
+/** Admits calls while the token budget lasts. */
+export interface Budget {
+  /** Maximum tokens of all calls together. Default: no limit. */
+  readonly maxTokens?: number;
+  /**
+   * Reserves what a call of `tokens` tokens by our count will cost. Each charge is settled once, whatever becomes of the call.
+   *
+   * @throws BudgetError when it does not fit any more: the call must not be made.
+   */
+  readonly reserve: (tokens: number) => Promise<Charge>;
+}
+
+/** Tokens that are reserved for a call. */
+export interface Charge {
+  /**
+   * Ends the reservation with what the call came to: the tokens that the service counted, which may be missing in a reply,
+   * or the error in place of a reply.
+   */
+  readonly settle: (
+    result:
+      | {
+          /** Tokens that the service counted; absent if it reported no count. */
+          readonly tokens?: number | undefined;
+        }
+      | {
+          /** The error that the call ended with. */
+          readonly error: unknown;
+        },
+  ) => void;
+}
+
+/** Tokens that the description of a picture is expected to cost. */
+export interface ExpectedTokens {
+  /** Tokens of the request, the picture's among them: an estimate, since services count pictures each in their own way. */
+  readonly request: number;
+  /** Maximum tokens of the reply. */
+  readonly maxReply: number;
+}
+
 /** Describes pictures in words: a model that sees. */
 export interface PictureReader {
   /** Id of the model whose words they are, which citations name: with another, pictures are read again. */
   readonly model: string;
   /** Describes one picture. An aborted `signal` throws its `reason`. */
   readonly describe: (picture: PictureToRead, call?: CallOptions) => Promise<PictureDescription>;
+  /** Tokens that `describe` will cost, for plans and budgets. Default: estimated by the picture's size and its texts. */
+  readonly expectedTokens?: (picture: PictureToRead) => ExpectedTokens;
 }
 
 export interface RerankCall extends CallOptions {

@@ -125,9 +125,9 @@ export interface ConnectedTransport {
 }
 
 /** The caller's transport, or one to the models of the local service in this process, where no server is started. */
-async function connectHere(
+export async function connectHere(
   given: Transport | undefined,
-  elsewhere: Parameters<typeof connectModels>[1],
+  elsewhere?: Parameters<typeof connectModels>[1],
 ): Promise<ConnectedTransport> {
   if (given) return connectTransport(given);
   const { inProcessDispatcher } = await import("../local/in-process.js");

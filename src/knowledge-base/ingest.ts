@@ -156,7 +156,7 @@ export async function ingest<Space extends string>(
   const run = { signal, deadlineMs, report, ...(noteProgress && { onProgress: noteProgress }) };
   const work = async () => {
     try {
-      return await runIngest(source, pipeline, store, run, { map, files });
+      return await runIngest(source, pipeline, store, run, { map, files, budget: payments });
     } finally {
       const kept = await payments.end();
       // Fewer vectors may be kept than were embedded, as on a full disk. Progress displays report this number as saved.
@@ -172,7 +172,7 @@ export async function ingest<Space extends string>(
       throw error;
     });
     await keepLearned();
-    return { ...result, ...limit.costOf(result.tokens) };
+    return { ...result, ...limit.costOf(result.tokens + (result.pictures?.tokens ?? 0)) };
   } finally {
     const letGo = claim.letGo();
     // Everything is stored by now. A caller who aborts does not wait for the store's work at the end of a run.

@@ -1,4 +1,5 @@
 import { resolve } from "../core/options.js";
+import type { RunEvent } from "../core/pipeline.js";
 import type { Source } from "../core/stream.js";
 import { inSpan } from "../core/telemetry.js";
 import type { Document, DocumentChunk } from "../core/types.js";
@@ -6,6 +7,7 @@ import { embedChunks } from "../stages/indexing/embed-chunks.js";
 import { store as storeStage } from "../stages/indexing/store.js";
 import { cuttingPipeline, type UsualIngestOptions, usualIngestOptions } from "./ingest.js";
 import type { IngestReport } from "./ingest/ledger.js";
+import { PictureCounter, type PlannedPictures } from "./ingest/planned-pictures.js";
 import { runIngest, type WatchedSource } from "./ingest/run.js";
 import { runStore } from "./ingest/run-store.js";
 import { spending } from "./ingest/spending.js";
@@ -27,7 +29,12 @@ export interface IngestPlan {
   readonly requests: number;
   /** Chunks whose vectors are stored already, or shared with an equal text. */
   readonly reused: number;
-  /** Cost of the tokens, in the currency of `price`; only where a price was given. */
+  /**
+   * Pictures that would be described. Their words are unknown until then, so `chunks`, `tokens` and `requests` lack those of
+   * the pictures that would be sent. Absent where no picture would be.
+   */
+  readonly pictures?: PlannedPictures;
+  /** Cost of all tokens, at most those of pictures among them, in the currency of `price`; only where a price was given. */
   readonly cost?: number;
   /** Documents and files that would fail, each with its error. */
   readonly failures: IngestReport["failures"];
@@ -81,9 +88,15 @@ export async function planIngest<Space extends string>(
   });
   const { pipeline, files } = cuttingPipeline({ ...how, store: dry, embedder, comparing });
   const flow = pipeline.pipe(embedding).pipe(storeStage(dry));
-  const run = { signal, deadlineMs, report, onProgress };
+  const counter = new PictureCounter();
+  const counting = (event: RunEvent) => {
+    counter.add(event);
+    report?.(event);
+  };
+  const run = { signal, deadlineMs, report: counting, onProgress };
   const work = () => runIngest(source, flow, dry, run, { map: how.map, files, isPlan: true });
   const result = await inSpan("plan", work, signal);
+  const pictures = counter.total();
   const { documents, chunks, tokens, requests, failures, notRetried, skipped, warnings } = result;
   return {
     documents: documents.added + documents.updated + documents.unchanged,
@@ -92,7 +105,8 @@ export async function planIngest<Space extends string>(
     tokens,
     requests,
     reused: chunks.reused,
-    ...costOf(tokens),
+    ...(pictures && { pictures }),
+    ...costOf(tokens + (pictures ? pictures.requestTokens + pictures.maxReplyTokens : 0)),
     failures,
     ...(notRetried !== undefined && { notRetried }),
     skipped,

@@ -50,6 +50,7 @@ export function readPath(path: string, given: ReadPathOptions = {}): DocumentSou
   }
   if (isBucketAddress(path)) return readBucket(path, { ...bucket, ...loading });
   if (isGitAddress(path)) return readGit(path, loading);
+  const { pictures } = options;
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-  return isFile ? readFile(path, loading) : readFolder(path, options);
+  return isFile ? readFile(path, { ...loading, ...(pictures && { pictures }) }) : readFolder(path, options);
 }

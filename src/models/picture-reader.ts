@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { messageFrameTokens, pictureTokens } from "../text/tokens/tokens.js";
 import { callOptions } from "../core/call-options.js";
 import { OptionsError } from "../core/errors.js";
 import { optionsOf, resolve } from "../core/options.js";
@@ -54,6 +55,10 @@ export function pictureReader(model: ChatModel, options: PictureReaderOptions = 
   }
   return {
     model: model.model,
+    expectedTokens: (picture) => ({
+      request: messageFrameTokens + model.tokens.count(instruction(prompt, picture)) + pictureTokens(picture),
+      maxReply: maxTokens,
+    }),
     describe: async (picture, given = {}) => {
       const call = resolve("describe", callOptions, given);
       const content = instruction(prompt, picture);

@@ -108,6 +108,7 @@ export function createHandler<Fields extends object>(
     onError,
     recentAnswers: new RecentAnswers(),
     originals: settings.originals,
+    pictures: settings.pictures,
     uploads: uploads && new Uploads(kb, uploads),
     approvesWrites: (seen) => hasRole(seen, "manage") || (settings.access === undefined && !admission.isPersonal),
   };

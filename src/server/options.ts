@@ -96,6 +96,11 @@ export interface HandlerOptions {
    * and those with a `filter` no file that holds several documents, such as a table. Default: false.
    */
   readonly originals?: boolean | ((document: Document) => Response | Promise<Response>);
+  /**
+   * Folder of pictures that a model described, as `pictures.folder` of `readFolder` names it. Who may read a document sees its
+   * pictures beside citations of their descriptions. Default: none are shown.
+   */
+  readonly pictures?: string;
   /** Path at which the handler is mounted, such as `/docs`. Default: the root. */
   readonly basePath?: string;
   /**
@@ -168,6 +173,7 @@ export const handlerOptions = optionsOf<HandlerOptions>()({
   originals: z
     .union([z.boolean(), functionOption<(document: Document) => Response | Promise<Response>>()])
     .default(false),
+  pictures: z.string().min(1).optional(),
   basePath: z
     .string()
     .regex(/^(\/[\w.~-]+)*$/, "must be like /docs, without a slash at its end")

@@ -58,7 +58,9 @@ export interface ScriptedUpstream {
   readonly close: () => Promise<void>;
 }
 
-type Script = readonly ScriptedReply[] | ((request: RecordedRequest, index: number) => ScriptedReply);
+type Script =
+  | readonly ScriptedReply[]
+  | ((request: RecordedRequest, index: number) => ScriptedReply | Promise<ScriptedReply>);
 
 /**
  * A real HTTP server on loopback that answers by script: the nth request gets the nth reply, or the function's. Requests
@@ -77,7 +79,7 @@ export async function startScriptedUpstream(script: Script): Promise<ScriptedUps
   let inFlight = 0;
   let maxInFlight = 0;
   let connections = 0;
-  const replyTo = (request: RecordedRequest, index: number): ScriptedReply =>
+  const replyTo = (request: RecordedRequest, index: number): ScriptedReply | Promise<ScriptedReply> =>
     typeof script === "function"
       ? script(request, index)
       : (script[index] ?? { status: 418, text: `The script has ${script.length} replies` });
@@ -86,7 +88,7 @@ export async function startScriptedUpstream(script: Script): Promise<ScriptedUps
     maxInFlight = Math.max(maxInFlight, ++inFlight);
     outgoing.once("close", () => inFlight--);
     void record(incoming, outgoing).then(
-      (request) => play(replyTo(request, requests.push(request) - 1), outgoing),
+      async (request) => play(await replyTo(request, requests.push(request) - 1), outgoing),
       () => outgoing.destroy(),
     );
   });

@@ -18,6 +18,7 @@ import {
 } from "../output/ingest-report.js";
 import { ingestProgress } from "../output/progress.js";
 import { displayReason, displayRemark, displayUri, oneLine, type KnownFolders } from "../output/terminal-text.js";
+import { withPictures } from "../settings/picture-flags.js";
 import { sourceOf, type SourceFlags } from "../settings/source-flags.js";
 
 export interface IndexFlags extends SourceFlags {
@@ -34,29 +35,31 @@ export async function indexCommand(io: CommandIo, paths: readonly string[], flag
   const { budgetTokens: maxTokens, budgetCost: maxCost, watch, reread, retryFailed } = flags;
   const { signal } = io;
   if (watch) refuseWebAddresses(paths);
-  const source = sourceOf(io, paths, flags);
-  if (flags.enqueue) {
-    if (watch || maxTokens !== undefined || maxCost !== undefined) {
-      const hint = "leave out --watch and --budget-…; citewell work takes --tokens-per-minute";
-      throw new OptionsError("options", `--enqueue reads once and embeds nothing: ${hint}`);
+  return withPictures(io, flags, async (pictures) => {
+    const source = sourceOf(io, paths, flags, pictures);
+    if (flags.enqueue) {
+      if (watch || maxTokens !== undefined || maxCost !== undefined) {
+        const hint = "leave out --watch and --budget-…; citewell work takes --tokens-per-minute";
+        throw new OptionsError("options", `--enqueue reads once and embeds nothing: ${hint}`);
+      }
+      return (await import("../workers/enqueue.js")).enqueueDocuments(io, source, flags);
     }
-    return (await import("../workers/enqueue.js")).enqueueDocuments(io, source, flags);
-  }
-  return withKnowledgeBase(io, flags, true, async (kb, { price }) => {
-    const options = { signal, price, maxTokens, maxCost, reread, retryFailed };
-    if (!watch) {
-      const report = await indexWhole(io, kb, source, options, flags);
-      return report.documents.failed > 0 || report.stopped ? exitCodes.failures : exitCodes.done;
-    }
-    for await (const part of watchSource(source, { signal })) {
-      if (part === source) await indexFirst(io, kb, part, options, flags);
-      else await indexPart(io, kb, part, options, flags);
-    }
-    return exitCodes.done;
-  }).catch((error: unknown) => {
-    // Ctrl-C is how watching is meant to end.
-    if (watch && signal.aborted && error === signal.reason) return exitCodes.done;
-    throw error;
+    return withKnowledgeBase(io, flags, true, async (kb, { price }) => {
+      const options = { signal, price, maxTokens, maxCost, reread, retryFailed };
+      if (!watch) {
+        const report = await indexWhole(io, kb, source, options, flags);
+        return report.documents.failed > 0 || report.stopped ? exitCodes.failures : exitCodes.done;
+      }
+      for await (const part of watchSource(source, { signal })) {
+        if (part === source) await indexFirst(io, kb, part, options, flags);
+        else await indexPart(io, kb, part, options, flags);
+      }
+      return exitCodes.done;
+    }).catch((error: unknown) => {
+      // Ctrl-C is how watching is meant to end.
+      if (watch && signal.aborted && error === signal.reason) return exitCodes.done;
+      throw error;
+    });
   });
 }
 

@@ -11,6 +11,7 @@ import { describeFailure, exitCodes } from "../output/failure.js";
 import { safeForTerminal } from "../output/terminal-text.js";
 import { readCallers } from "../settings/callers-file.js";
 import { serverFolder, withKeys } from "../settings/keys-path.js";
+import { pictureFolder, withPictures } from "../settings/picture-flags.js";
 import { sourceOf, type SourceFlags } from "../settings/source-flags.js";
 import { explainQuotingOnce, explainsQuoting } from "./ask.js";
 import { indexWithProgress } from "./index-documents.js";
@@ -46,26 +47,28 @@ export interface ServeFlags extends SourceFlags {
 /** Indexes what is named, then serves the store until Ctrl-C. */
 export async function serveCommand(io: CommandIo, paths: readonly string[], flags: ServeFlags): Promise<number> {
   const { signal } = io;
-  const source = paths.length > 0 ? sourceOf(io, paths, flags) : undefined;
-  return withKnowledgeBase(io, flags, true, async (kb, settings) => {
-    if (source) {
-      // Standard output begins with the address.
-      const { lines } = await indexWithProgress(io, kb, source, { signal, price: settings.price }, flags);
-      io.stderr.write(safeForTerminal(lines));
-    }
-    if (explainsQuoting(io, settings, flags.json)) await explainQuotingOnce(io, kb);
-    const options = serverOptions(io, flags);
-    const serve = async (keys?: KeyBook) => {
-      const server = await createServer(kb, { ...options, ...given({ keys }) });
-      print(io, flags, { url: server.url }, describeServer(server.url, flags));
-      await new Promise<void>((stopped) => {
-        if (signal.aborted) stopped();
-        signal.addEventListener("abort", () => stopped(), { once: true });
-      });
-      await server.close();
-    };
-    await (takesKeys(flags) ? withKeys(io, flags, serve) : serve());
-    return exitCodes.done;
+  return withPictures(io, flags, (pictures) => {
+    const source = paths.length > 0 ? sourceOf(io, paths, flags, pictures) : undefined;
+    return withKnowledgeBase(io, flags, true, async (kb, settings) => {
+      if (source) {
+        // Standard output begins with the address.
+        const { lines } = await indexWithProgress(io, kb, source, { signal, price: settings.price }, flags);
+        io.stderr.write(safeForTerminal(lines));
+      }
+      if (explainsQuoting(io, settings, flags.json)) await explainQuotingOnce(io, kb);
+      const options = serverOptions(io, flags);
+      const serve = async (keys?: KeyBook) => {
+        const server = await createServer(kb, { ...options, ...given({ keys }) });
+        print(io, flags, { url: server.url }, describeServer(server.url, flags));
+        await new Promise<void>((stopped) => {
+          if (signal.aborted) stopped();
+          signal.addEventListener("abort", () => stopped(), { once: true });
+        });
+        await server.close();
+      };
+      await (takesKeys(flags) ? withKeys(io, flags, serve) : serve());
+      return exitCodes.done;
+    });
   });
 }
 
@@ -115,6 +118,7 @@ function serverOptions(io: CommandIo, flags: ServeFlags): ServerOptions {
   }
   const hosts = allowHost ?? (isGuarded ? undefined : [...loopbackNames, host]);
   const folder = join(serverFolder(io, flags), "uploads");
+  const pictures = pictureFolder(io, flags);
   return {
     host,
     ...given({ port, token, title, hosts, origins: allowOrigin, trustProxy, shareModels }),
@@ -130,6 +134,7 @@ function serverOptions(io: CommandIo, flags: ServeFlags): ServerOptions {
     ...(filter ? { access: () => ({ filter }) } : !readOnly && { uploads: { folder } }),
     // A reader alone with the server can open the files anyway.
     originals: originals || (!isGuarded && isOwnMachine(host)),
+    pictures,
     ...(log && { log: (entry) => void io.stderr.write(`${JSON.stringify(entry)}\n`) }),
     onError: (error) => void io.stderr.write(`${describeFailure(error, false)}\n`),
   };

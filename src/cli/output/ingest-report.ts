@@ -19,9 +19,17 @@ export function describeReport(report: IngestReport, folders: KnownFolders, prog
     `Chunks     ${count(chunks.total)} (${count(chunks.embedded)} embedded, ${count(chunks.reused)} reused)` +
       (chunks.deleted > 0 ? `, ${counted(chunks.deleted, "old one")} deleted` : ""),
     `Upstream   ${describeSpending(report)}, ${duration(seconds)}`,
+    ...describePictures(report),
     ...describeLeftOut(report, folders),
     ...listLeftOut(report, folders),
   ];
+}
+
+function describePictures({ pictures }: Pick<IngestReport, "pictures">): string[] {
+  if (!pictures) return [];
+  const { described, reused, tokens } = pictures;
+  const spent = tokens > 0 ? `, ${counted(tokens, "token")}` : "";
+  return [`Pictures   ${count(described)} described, ${count(reused)} described before${spent}`];
 }
 
 /** `Left out   earlier mails at 3 places of 2 documents: see citewell read a.eml`, a line for each kind of text. */

@@ -27,6 +27,8 @@ const ConfigurationFile = z.strictObject({
   modelFolder: Text.optional(),
   rerankModel: Text.optional(),
   chatModel: Text.optional(),
+  /** Model that sees pictures, and describes them. */
+  pictureModel: Text.optional(),
   /** Price of a million tokens of the embedding model, in your currency. */
   price: z.number().positive().optional(),
   /** Folder of the store, relative to the file's folder, or the address of a database. */
@@ -49,6 +51,7 @@ const variables = {
   modelFolder: "CITEWELL_MODEL_FOLDER",
   rerankModel: "CITEWELL_RERANK_MODEL",
   chatModel: "CITEWELL_CHAT_MODEL",
+  pictureModel: "CITEWELL_PICTURE_MODEL",
   store: "CITEWELL_STORE",
 } as const;
 

@@ -5,6 +5,7 @@ import { parsedJson } from "../../core/json.js";
 import type { Json, Metadata } from "../../core/types.js";
 import { tesseract } from "../../load/formats/recognition/tesseract.js";
 import { literalGlob } from "../../load/sources/walk.js";
+import type { PictureOptions } from "../../load/pictures/picture-options.js";
 import { readPath, type ReadPathOptions } from "../../load/read-path.js";
 import { realPath, refuseAddress } from "../../load/sources/real-path.js";
 import { allSources, type DocumentSource } from "../../load/sources/source.js";
@@ -13,10 +14,11 @@ import { isGitAddress } from "../../load/sources/read-git.js";
 import { isWebAddress } from "../../load/web/web-address.js";
 import { isDatabaseAddress } from "../../store/store-address.js";
 import { given } from "../../core/given.js";
+import type { PictureFlags } from "./picture-flags.js";
 import { readSettings, storePath, type StoreFlags, type CommandIo, webProxySettings } from "../command-context.js";
 
 /** Flags that choose the documents below the paths and say how they are read. */
-export interface SourceFlags extends StoreFlags {
+export interface SourceFlags extends StoreFlags, PictureFlags {
   readonly include?: readonly string[];
   readonly exclude?: readonly string[];
   readonly maxFileBytes?: number;
@@ -36,9 +38,14 @@ export interface SourceFlags extends StoreFlags {
 }
 
 /** One source of all paths (relative to the current folder) and web addresses of a command line. */
-export function sourceOf(io: CommandIo, paths: readonly string[], flags: SourceFlags): DocumentSource {
+export function sourceOf(
+  io: CommandIo,
+  paths: readonly string[],
+  flags: SourceFlags,
+  pictures?: PictureOptions,
+): DocumentSource {
   const settings = readSettings(io, flags);
-  const options = readingOptions(io, flags, settings.rows);
+  const options = { ...readingOptions(io, flags, settings.rows), ...given({ pictures }) };
   const store = storePath(io, settings);
   const source = (path: string) => {
     if (isWebAddress(path)) return readPath(path, options);

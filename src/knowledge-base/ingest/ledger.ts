@@ -27,7 +27,9 @@ export interface IngestReport {
   readonly tokens: number;
   /** Calls for embeddings; one that the transport had to repeat counts once. */
   readonly requests: number;
-  /** Cost of the tokens, in the currency of the price; only where a price was given. */
+  /** Pictures that a model described. Absent where none were met, or none were to be described. */
+  readonly pictures?: DescribedPictures;
+  /** Cost of all tokens, those of pictures among them, in the currency of the price; only where a price was given. */
   readonly cost?: number;
   /** Time from the first document to the end. */
   readonly seconds: number;
@@ -67,6 +69,16 @@ export interface IngestReport {
    * It fails no document. `citewell read` and the event `left-out` name each. Absent if nothing was left out.
    */
   readonly leftOut?: readonly LeftOutTotal[];
+}
+
+/** Pictures of the documents of a run, each counted once. */
+export interface DescribedPictures {
+  /** Pictures that were sent to the model and described. */
+  readonly described: number;
+  /** Pictures whose description was kept from an earlier run. */
+  readonly reused: number;
+  /** Tokens that the service counted for the descriptions, requests and replies together; 0 where it reports none. */
+  readonly tokens: number;
 }
 
 /** Text of one kind that the documents of a run were read without. */
@@ -223,6 +235,7 @@ export class IngestLedger {
       chunks: { total, embedded, reused: total - embedded, deleted: this.#deletedChunks },
       tokens: this.#count("tokens"),
       requests: this.#count("requests"),
+      ...this.#pictures(),
       seconds: this.#seconds(),
       ...(stopped && { stopped: { reason: stopped.message, unfinished } }),
       failures: [...this.#failures].map(([uri, error]) => withErrorInJson({ uri, error })),
@@ -258,6 +271,13 @@ export class IngestLedger {
       `${count} the uri of an earlier one of this run and another text, title or metadata; the last of each uri is kept. ` +
         `The first such uri: ${this.#firstReplaced}. Give every document a uri of its own`,
     ];
+  }
+
+  #pictures(): Pick<IngestReport, "pictures"> {
+    const [described, reused, tokens] = ["pictures", "pictures-kept", "picture-tokens"].map((what) =>
+      this.#count(what),
+    );
+    return described || reused ? { pictures: { described: described!, reused: reused!, tokens: tokens! } } : {};
   }
 
   /** Chunks that were embedded: those that left with a vector, less those that came with one. */

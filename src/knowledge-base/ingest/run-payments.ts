@@ -1,5 +1,5 @@
-import type { Store } from "../../core/ports.js";
-import type { Charge, Payments } from "../../stages/calls/payments.js";
+import type { Charge, Store } from "../../core/ports.js";
+import type { Payments } from "../../stages/calls/payments.js";
 import { TokenBudget } from "../../stages/indexing/token-budget.js";
 
 /** Maximum time for which a paid vector is in memory alone, in milliseconds. */

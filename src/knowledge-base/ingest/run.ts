@@ -1,7 +1,7 @@
+import type { Budget, Store } from "../../core/ports.js";
 import { BudgetError, OptionsError, TransportError } from "../../core/errors.js";
 import { ownSignal } from "../../core/call-options.js";
 import { createRunContext, type RunContext, type RunOptions, type Stage } from "../../core/pipeline.js";
-import type { Store } from "../../core/ports.js";
 import type { FileMemory } from "../../load/sources/file-memory.js";
 import type { ReadContext } from "../../load/sources/source.js";
 import { type Source, untilAborted } from "../../core/stream.js";
@@ -42,10 +42,13 @@ export async function runIngest(
   {
     map,
     files,
+    budget,
     isPlan = false,
   }: {
     readonly map?: MapDocument | undefined;
     readonly files?: FileMemory | undefined;
+    /** Budget for what the source itself pays for. Default: no limit. */
+    readonly budget?: Budget | undefined;
     /** Whether nothing may be sent. Default: false. */
     readonly isPlan?: boolean;
   } = {},
@@ -72,7 +75,7 @@ export async function runIngest(
     ...(store.document && { stored: (uri: string) => store.document!(uri) }),
     ...(files && { files }),
   };
-  const documents = isWatched(source) ? source.read({ ...context, ...known, isPlan }) : source;
+  const documents = isWatched(source) ? source.read({ ...context, ...known, budget, isPlan }) : source;
   const leftOut = new Set<string>();
   let isEmpty = true;
   const given = mapDocuments(

@@ -42,6 +42,10 @@ export interface FoundPicture {
   readonly bytes?: Uint8Array;
   /** Path of the picture's file, relative to that of the document. */
   readonly path?: string;
+  /** Its address on the web, where it is not fetched from. */
+  readonly elsewhere?: string;
+  /** Why it cannot be read, as the rest of a sentence about it. */
+  readonly problem?: string;
   /** Alternative text or caption. */
   readonly caption?: string;
   /** Page that shows it. Default: that of its offset. */

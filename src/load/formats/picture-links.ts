@@ -17,11 +17,16 @@ export function markdownPictures(text: string): FoundPicture[] {
   });
 }
 
-/** The bytes of an address that holds them, or the path that it names. */
-export function sourceOf(address: string): Pick<FoundPicture, "bytes" | "path"> | undefined {
+/** The bytes of an address that holds them, or the path or page that it names; a reason for data that is no picture. */
+export function sourceOf(address: string): Pick<FoundPicture, "bytes" | "path" | "elsewhere" | "problem"> | undefined {
   const [, encoded] = data.exec(address) ?? [];
   if (encoded !== undefined) return { bytes: Buffer.from(encoded, "base64") };
-  // Any other scheme, data of another type, an address on the web, or a path from the root of one.
+  if (/^data:/i.test(address)) {
+    const type = address.slice("data:".length).split(/[;,]/, 1)[0]!.slice(0, 60);
+    return { problem: `is data of the type ${JSON.stringify(type)}, and images in Base64 are read` };
+  }
+  if (/^(?:https?:)?\/\//i.test(address)) return { elsewhere: address };
+  // Any other scheme, or a path from the root of a site.
   if (address === "" || /^(?:[a-z][a-z\d+.-]*:|[\\/#?])/i.test(address)) return undefined;
   const path = address.replace(/[?#].*$/, "");
   try {

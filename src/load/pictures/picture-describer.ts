@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
-import { asError, LoadError, systemMessage, TransportError } from "../../core/errors.js";
-import type { RunContext } from "../../core/pipeline.js";
+import { asError, BudgetError, LoadError, systemMessage, TransportError } from "../../core/errors.js";
+import { given } from "../../core/given.js";
 import { imageFacts } from "../../media/image-header.js";
 import type { FileToLoad, FoundPicture, LoadedText } from "../formats/loader.js";
+import { CapError, type Description, DescriptionCalls, type DescriptionRun } from "./description-calls.js";
 import { insertDescriptions, type InsertedDescription } from "./insert-descriptions.js";
-import { PictureFolder } from "./picture-folder.js";
 import type { PictureSettings } from "./picture-options.js";
 import { worthDescribing } from "./worth-describing.js";
 
@@ -15,83 +15,146 @@ const maxFileBytes = 30 * 1024 * 1024;
 /** Characters around a picture that go with it, half of them before. */
 const maxSurroundings = 1000;
 
-type PictureRun = Pick<RunContext, "signal" | "report"> & {
-  /** Whether nothing is sent, and pictures without a description are named. */
-  readonly isPlan: boolean;
+type PictureRun = DescriptionRun & {
   /** Folders that pictures beside a document may lie in, absolute. */
   readonly roots: readonly string[];
 };
+
+/** Stands in a plan for the words of a file that has none but in its pictures. */
+const wordsToCome = "(words of pictures)";
 
 interface Picture extends FoundPicture {
   readonly bytes: Uint8Array;
   readonly sha256: string;
 }
 
+interface WorthyPicture extends Picture {
+  readonly mediaType: string;
+  readonly width?: number;
+  readonly height?: number;
+}
+
+/** Counts the pictures of a document that are left out on purpose, by kind. */
+class LeftOutPictures {
+  readonly #counts = new Map<string, { readonly what: string; readonly count: number; readonly example: string }>();
+
+  add(what: string, example: string): void {
+    const key = what === "pictures on the web" ? what : `${what} ${example}`;
+    const { count = 0, example: first = example } = this.#counts.get(key) ?? {};
+    this.#counts.set(key, { what, count: count + 1, example: first.slice(0, 120) });
+  }
+
+  counts(): readonly { readonly what: string; readonly count: number; readonly example: string }[] {
+    return [...this.#counts.values()];
+  }
+}
+
 /** Puts words for the pictures of documents into their texts, during one run. */
 export class PictureDescriber {
   readonly #settings: PictureSettings;
   readonly #run: PictureRun;
-  readonly #folder: PictureFolder | undefined;
-  /** Descriptions by hash, so that a picture in two documents that are read at once is sent once. */
-  readonly #described = new Map<string, Promise<string>>();
-  #sent = 0;
+  readonly #calls: DescriptionCalls;
 
   constructor(settings: PictureSettings, run: PictureRun) {
     this.#settings = settings;
     this.#run = run;
-    this.#folder = settings.folder === undefined ? undefined : new PictureFolder(settings.folder);
+    this.#calls = new DescriptionCalls(settings, run);
   }
 
-  /** @throws LoadError (`empty`) when the file has neither words nor a picture that could be described. */
+  /** Waits for requests under way, of a run that may have ended: what they bring is kept. */
+  settled(): Promise<void> {
+    return this.#calls.settled();
+  }
+
+  /**
+   * @throws LoadError (`empty`) when the file has neither words nor a picture that could be described, BudgetError when the
+   * budget of the run does not pay for its pictures.
+   */
   async describe(file: FileToLoad, loaded: LoadedText): Promise<LoadedText> {
     const { pictures: found = [], ...rest } = loaded;
     if (found.length === 0) return rest;
     const warnings: string[] = [...(loaded.warnings ?? [])];
-    const pictures = await this.#readable(file, found, warnings);
-    const leftOut = new Map<string, number>();
+    const leftOut = new LeftOutPictures();
+    const worthy = this.#worthy(await this.#readable(file, found, warnings, leftOut), warnings, leftOut);
+    // All at once: how many are sent at a time is for the calls to say.
+    const asked = await Promise.allSettled(worthy.map((picture) => this.#ask(picture, loaded.text)));
+    this.#run.signal.throwIfAborted();
     const inserted: InsertedDescription[] = [];
-    let isPartial = false;
+    let [isPartial, isPlanned] = [false, false];
     const { model: describedBy } = this.#settings.reader;
-    const places = new Map<string, number>();
-    for (const { sha256 } of pictures) places.set(sha256, (places.get(sha256) ?? 0) + 1);
-    for (const picture of pictures) {
-      this.#run.signal.throwIfAborted();
-      const { bytes, sha256, offset, page } = picture;
-      const weighed = { facts: imageFacts(bytes), sizeBytes: bytes.length, places: places.get(sha256)! };
-      const verdict = worthDescribing(weighed);
-      if ("decorative" in verdict) leftOut.set(verdict.decorative, (leftOut.get(verdict.decorative) ?? 0) + 1);
-      else if ("refused" in verdict) warnings.push(`${nameOf(picture)} ${verdict.refused}`);
-      else {
-        const { mediaType } = verdict;
-        try {
-          const text = await this.#words({ ...picture, mediaType, text: loaded.text });
-          const origin = { sha256, mediaType, describedBy };
-          if (text !== "") inserted.push({ offset, text, origin, ...(page !== undefined && { page }) });
-        } catch (thrown) {
-          this.#run.signal.throwIfAborted();
-          const error = asError(thrown);
-          isPartial ||= mayWorkLater(error);
-          warnings.push(`${nameOf(picture)} is not described: ${error.message}`);
-        }
+    for (const [index, result] of asked.entries()) {
+      const picture = worthy[index]!;
+      if (result.status === "rejected") {
+        const error = asError(result.reason);
+        if (error instanceof BudgetError) throw error;
+        isPartial ||= mayWorkLater(error);
+        warnings.push(`${nameOf(picture)} is not described: ${error.message}`);
+      } else if ("planned" in result.value) isPlanned = true;
+      else if (result.value.text !== "") {
+        const { sha256, mediaType, offset, page } = picture;
+        const origin = { sha256, mediaType, describedBy };
+        inserted.push({ offset, text: result.value.text, origin, ...(page !== undefined && { page }) });
       }
     }
-    if (inserted.length === 0 && loaded.text.trim() === "") {
+    const text = isPlanned && inserted.length === 0 && loaded.text.trim() === "" ? wordsToCome : loaded.text;
+    if (inserted.length === 0 && text.trim() === "") {
       const [reason = "holds only pictures that are small, plain or repeated"] = warnings.slice(-1);
       throw new LoadError(isPartial ? "timeout" : "empty", file.uri, `${file.uri} holds no words: ${reason}`);
     }
-    const counted = [...leftOut].map(([kind, count]) => ({ what: "decorative pictures", count, example: kind }));
+    const counted = leftOut.counts();
     return {
       ...rest,
+      text,
       ...(inserted.length > 0 && insertDescriptions(loaded, inserted)),
-      ...(isPartial && { isPartial }),
+      ...((isPartial || isPlanned) && { isPartial: true }),
       ...(warnings.length > 0 && { warnings }),
       ...(counted.length > 0 && { leftOut: [...(loaded.leftOut ?? []), ...counted] }),
     };
   }
 
-  async #readable(file: FileToLoad, found: readonly FoundPicture[], warnings: string[]): Promise<Picture[]> {
+  /** The pictures that may say something, and can be sent. */
+  #worthy(pictures: readonly Picture[], warnings: string[], leftOut: LeftOutPictures): WorthyPicture[] {
+    const places = new Map<string, number>();
+    for (const { sha256 } of pictures) places.set(sha256, (places.get(sha256) ?? 0) + 1);
+    return pictures.flatMap((picture) => {
+      const { bytes, sha256 } = picture;
+      const facts = imageFacts(bytes);
+      const verdict = worthDescribing({ facts, sizeBytes: bytes.length, places: places.get(sha256)! });
+      const { width, height } = facts;
+      if ("mediaType" in verdict) return [{ ...picture, mediaType: verdict.mediaType, ...given({ width, height }) }];
+      if ("decorative" in verdict) leftOut.add("decorative pictures", verdict.decorative);
+      else warnings.push(`${nameOf(picture)} ${verdict.refused}`);
+      return [];
+    });
+  }
+
+  #ask(
+    { bytes, sha256, mediaType, width, height, caption, offset }: WorthyPicture,
+    text: string,
+  ): Promise<Description> {
+    const before = text.slice(Math.max(0, offset - maxSurroundings / 2), offset);
+    const surroundings = (before + text.slice(offset, offset + maxSurroundings / 2)).trim();
+    const texts = { ...(caption && { caption }), ...(surroundings && { surroundings }) };
+    return this.#calls.describe({ sha256, bytes, mediaType, ...given({ width, height }), ...texts });
+  }
+
+  async #readable(
+    file: FileToLoad,
+    found: readonly FoundPicture[],
+    warnings: string[],
+    leftOut: LeftOutPictures,
+  ): Promise<Picture[]> {
     const pictures: Picture[] = [];
     for (const picture of found) {
+      this.#run.signal.throwIfAborted();
+      if (picture.elsewhere !== undefined) {
+        leftOut.add("pictures on the web", picture.elsewhere);
+        continue;
+      }
+      if (picture.problem !== undefined) {
+        warnings.push(`${nameOf(picture)} ${picture.problem}`);
+        continue;
+      }
       try {
         const bytes = picture.bytes ?? (await this.#beside(file.path, picture.path ?? ""));
         pictures.push({ ...picture, bytes, sha256: hash("sha256", bytes, "hex") });
@@ -112,52 +175,7 @@ export class PictureDescriber {
     if (size >= maxFileBytes) throw new Error(`it has ${size} bytes, and below ${maxFileBytes} are read`);
     return await readFile(target, { signal: this.#run.signal });
   }
-
-  #words(picture: Picture & { readonly mediaType: string; readonly text: string }): Promise<string> {
-    const known = this.#described.get(picture.sha256);
-    if (known) return known;
-    const words = this.#paidWords(picture);
-    this.#described.set(picture.sha256, words);
-    return words;
-  }
-
-  async #paidWords({
-    sha256,
-    bytes,
-    mediaType,
-    caption,
-    text,
-    offset,
-  }: Picture & { readonly mediaType: string; readonly text: string }): Promise<string> {
-    const { reader, maxPictures, timeoutMs } = this.#settings;
-    const { signal, report } = this.#run;
-    const kept = await this.#folder?.description(sha256, reader.model);
-    if (kept !== undefined) return kept;
-    if (this.#run.isPlan) throw new CapError("a plan sends nothing; the ingest sends it, at the cost of a request");
-    if (this.#sent >= maxPictures)
-      throw new CapError(`${maxPictures} pictures were sent in this run: raise maxPictures`);
-    this.#sent++;
-    const before = text.slice(Math.max(0, offset - maxSurroundings / 2), offset);
-    const surroundings = (before + text.slice(offset, offset + maxSurroundings / 2)).trim();
-    const given = { bytes, mediaType, ...(caption && { caption }), ...(surroundings && { surroundings }) };
-    const described = await reader.describe(given, { signal, deadlineMs: timeoutMs });
-    const { usage } = described;
-    report({ type: "progress", what: "pictures", count: 1 });
-    const tokens = usage ? usage.inputTokens + usage.outputTokens : 0;
-    if (tokens > 0) report({ type: "progress", what: "picture-tokens", count: tokens });
-    const words = described.text.trim();
-    try {
-      await this.#folder?.keep({ sha256, bytes, mediaType, model: reader.model, text: words });
-    } catch (thrown) {
-      // The words are paid: they go into the document, and only the next run would pay again.
-      const message = `A description could not be kept, and will be paid again: ${systemMessage(asError(thrown))}`;
-      report({ type: "warning", message });
-    }
-    return words;
-  }
 }
-
-class CapError extends Error {}
 
 /** Whether the next run is to try again: the cap was reached, or the service was not. */
 function mayWorkLater(error: Error): boolean {

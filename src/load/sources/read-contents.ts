@@ -1,6 +1,6 @@
 import { basename, extname } from "node:path";
 import { Readable } from "node:stream";
-import { asError, LoadError, systemMessage } from "../../core/errors.js";
+import { asError, BudgetError, LoadError, systemMessage } from "../../core/errors.js";
 import { noLoaderReason } from "../formats/conversions.js";
 import { type Format, type Formats, jsonLines } from "../formats/formats.js";
 import type { FileOutcome, FileToLoad, InnerFile, RowOptions } from "../formats/loader.js";
@@ -98,6 +98,7 @@ function rowOptionsWithin(uri: string, options: ContentOptions, place: Place): R
       }
     } catch (thrown) {
       options.signal.throwIfAborted();
+      if (thrown instanceof BudgetError) throw thrown;
       const error = asLoadError(address, thrown);
       yield error.code === "binary" ? { uri: address, skipped: error.message } : { error };
     }

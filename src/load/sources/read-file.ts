@@ -29,7 +29,7 @@ export function readFile(path: string, options: ReadFileOptions = {}): DocumentS
   const seen = new RowsSeen();
 
   async function* read(context: ReadContext): AsyncGenerator<Document> {
-    const { signal, report, files, isPlan } = context;
+    const { signal, report, files, isPlan, budget } = context;
     seen.start();
     await mustBe("file", file);
     report({ type: "progress", what: "files-found", count: 1 });
@@ -37,6 +37,7 @@ export function readFile(path: string, options: ReadFileOptions = {}): DocumentS
     const reading = {
       ...loading,
       isPlan,
+      budget,
       roots: [dirname(file)],
       source: id,
       signal,

@@ -3,7 +3,7 @@ import { createReadStream, existsSync, readFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { setImmediate as turn } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { LoadError, type LoadErrorCode } from "../../core/errors.js";
+import { BudgetError, LoadError, type LoadErrorCode } from "../../core/errors.js";
 import { mapConcurrent, type Source } from "../../core/stream.js";
 import type { Document, Metadata } from "../../core/types.js";
 import type { Formats, RowFormat, TextFormat } from "../formats/formats.js";
@@ -35,7 +35,7 @@ const maxTurnMs = 8;
 export interface ReadFilesOptions
   extends
     Pick<LoadSettings, "maxFileBytes" | "timeoutMs" | "rows" | "archives" | "metadata">,
-    Pick<ReadContext, "signal" | "report" | "files"> {
+    Pick<ReadContext, "signal" | "report" | "files" | "budget"> {
   readonly source: string;
   /** The path of a file as the caller knows it, with `/`. */
   readonly shownPath: (path: string) => string;
@@ -55,8 +55,9 @@ export async function* readFiles(
   given: ReadFilesOptions,
 ): AsyncGenerator<FileOutcome> {
   const worker = new LoadingWorker();
-  const { pictures, signal, report, isPlan = false, roots = [] } = given;
-  const describer = pictures && (await describerOf(pictures, { signal, report, isPlan, roots }));
+  const { pictures, signal, report, budget, isPlan = false, roots = [] } = given;
+  const describer = pictures && (await describerOf(pictures, { signal, report, budget, isPlan, roots }));
+  const concurrency = Math.max(readAhead, pictures?.concurrency ?? 0);
   const options = { ...given, describer };
   const load = async (file: FoundFile): Promise<Source<FileOutcome>> => {
     const { path, format, failed } = file;
@@ -68,7 +69,7 @@ export async function* readFiles(
   const loadWithMetadata = async (file: FoundFile) => withChosen(await load(file), file.chosen?.metadata ?? {});
   try {
     const changed = withTurns(changedFiles(files, formats, options));
-    const loading = mapConcurrent(changed, loadWithMetadata, { concurrency: readAhead, signal: options.signal });
+    const loading = mapConcurrent(changed, loadWithMetadata, { concurrency, signal });
     for await (const outcomes of loading) {
       let found = 0;
       for await (const outcome of outcomes) {
@@ -79,6 +80,7 @@ export async function* readFiles(
     }
   } finally {
     await worker.close();
+    await describer?.settled();
   }
 }
 
@@ -141,6 +143,7 @@ async function readWhole(
     return [{ document, warnings, leftOut }];
   } catch (thrown) {
     signal.throwIfAborted();
+    if (thrown instanceof BudgetError) throw thrown;
     const error = asLoadError(uri, thrown);
     if (state) files!.noteRead(state, { error });
     const isLost = path.includes("\u{fffd}") && !existsSync(path);
@@ -187,6 +190,7 @@ async function* noted(
     if (!failed) seen.addComplete(uri);
   } catch (thrown) {
     signal.throwIfAborted();
+    if (thrown instanceof BudgetError) throw thrown;
     yield { error: asLoadError(uri, thrown) };
   }
 }

@@ -65,7 +65,7 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
   let closed: string[] = [];
 
   async function* read(context: ReadContext, only?: ReadonlySet<string>): AsyncGenerator<Document> {
-    const { signal, report, files: memory, isPlan } = context;
+    const { signal, report, files: memory, isPlan, budget } = context;
     const { readFiles, reportFailed, reportOutcomes } = await import("./read-files.js");
     const { firstBytes } = await import("./changed-files.js");
     const reportSkipped = (path: string, reason: string) =>
@@ -100,7 +100,18 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
         .split(sep)
         .join("/");
     };
-    const reading = { ...loading, isPlan, roots: folders, source: id, signal, report, seen, files: memory, shownPath };
+    const reading = {
+      ...loading,
+      isPlan,
+      budget,
+      roots: folders,
+      source: id,
+      signal,
+      report,
+      seen,
+      files: memory,
+      shownPath,
+    };
     const outcomes = readFiles(files, formats, reading);
     const { skipped, failed } = yield* reportOutcomes(outcomes, context, {
       skippedCodes: ["binary", "too-large"],

@@ -1,3 +1,4 @@
+import type { Budget } from "../../core/ports.js";
 import { LoadError } from "../../core/errors.js";
 import type { RunContext } from "../../core/pipeline.js";
 import type { Document } from "../../core/types.js";
@@ -9,6 +10,8 @@ export interface ReadContext extends Pick<RunContext, "signal" | "report" | "fai
   readonly stored?: (uri: string) => Promise<Document | undefined>;
   /** Memory of files from earlier runs. Absent: there is none. */
   readonly files?: FileMemory;
+  /** Budget of the run, for sources that pay for something. Default: no limit. */
+  readonly budget?: Budget | undefined;
   /** Whether the run only counts: a source sends nothing that costs. Default: false. */
   readonly isPlan?: boolean;
 }

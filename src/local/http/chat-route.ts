@@ -2,19 +2,15 @@ import { randomUUID } from "node:crypto";
 import type { z } from "zod";
 import type { ModelInfo } from "../../contract/catalogue.js";
 import { chatDefaults, type ChatRequest, type Message } from "../../contract/chat.js";
-import { defaultTokens } from "../../text/tokens/tokens.js";
+import { imageFacts } from "../../media/image-header.js";
+import { defaultTokens, messageFrameTokens, pictureTokens } from "../../text/tokens/tokens.js";
 import { chatChunks } from "./chat-chunks.js";
 import { complete, type CompletionLimits } from "./chat-completion.js";
 import type { ChatPrompt, EngineMessage } from "../engines/engines.js";
+import { bytesOfDataUrl } from "../engines/data-url.js";
 import { invalidFields, RequestFailure } from "../failure/request-failure.js";
 import { forwardRequest } from "./forward.js";
 import type { ModelContext, RouteReply } from "../route.js";
-
-/** Tokens that the frame of one message costs, beside its text. */
-const messageFrameTokens = 4;
-
-/** Tokens that an image counts for, whatever its size: the engines read its header only. */
-const imageTokens = 256;
 
 type Request = z.output<typeof ChatRequest>;
 
@@ -129,7 +125,8 @@ function engineMessage({ role, content }: z.output<typeof Message>): EngineMessa
 function countPrompt(messages: readonly EngineMessage[], tools: Request["tools"]): number {
   let tokens = tools === undefined || tools.length === 0 ? 0 : defaultTokens.count(JSON.stringify(tools));
   for (const { text, images } of messages) {
-    tokens += messageFrameTokens + defaultTokens.count(text) + imageTokens * images.length;
+    tokens += messageFrameTokens + defaultTokens.count(text);
+    for (const url of images) tokens += pictureTokens(imageFacts(bytesOfDataUrl(url)));
   }
   return tokens;
 }

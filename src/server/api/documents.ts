@@ -25,7 +25,7 @@ export const documentRoutes = [
     summary: "Name and size of the collection, and what the caller may do",
     request: z.strictObject({}),
     reply: WireStatus,
-    async serve(_, { kb, documents, access, title, uploads, originals }) {
+    async serve(_, { kb, documents, access, title, uploads, originals, pictures }) {
       const counts = access.filter === undefined ? await kb.store.counts() : counted(await documents.documents());
       return {
         json: {
@@ -35,6 +35,7 @@ export const documentRoutes = [
           mayWrite: hasRole(access, "manage"),
           chatModel: kb.hasChatModel,
           originals: originals === true ? ("files" as const) : originals ? ("documents" as const) : ("none" as const),
+          pictures: pictures !== undefined,
           ...given({ uploads: uploads?.limitsFor(access) }),
         },
       };

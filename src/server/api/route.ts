@@ -30,6 +30,8 @@ export interface RouteParts {
   readonly recentAnswers: RecentAnswers;
   /** Whether readers get the files of documents, and how. */
   readonly originals: Originals;
+  /** Folder of pictures that a model described; absent when none are shown. */
+  readonly pictures: string | undefined;
   /** Uploads; absent when they are disabled. */
   readonly uploads: Uploads | undefined;
 }

@@ -1,7 +1,8 @@
 import { conversationRoutes } from "./conversations.js";
 import { documentRoutes } from "./documents.js";
 import { feedbackRoutes } from "./feedback.js";
-import { originalRoutes } from "./originals.js";
+import { originalRoutes } from "./files/originals.js";
+import { pictureRoutes } from "./files/pictures.js";
 import { questionRoutes } from "./questions.js";
 import type { Route } from "./route.js";
 import { uploadRoutes } from "./upload-routes.js";
@@ -11,7 +12,7 @@ export const routeGroups = [
   {
     tag: "Documents",
     description: "The collection and its documents",
-    operations: [...documentRoutes, ...originalRoutes],
+    operations: [...documentRoutes, ...originalRoutes, ...pictureRoutes],
   },
   { tag: "Questions", description: "Searches, and answers that nobody keeps", operations: questionRoutes },
   {

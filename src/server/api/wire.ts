@@ -2,20 +2,19 @@ import { z } from "zod";
 
 /** The JSON of the HTTP API. The page imports its types, and `openapi.ts` describes it from the schemas. */
 
+const picture = z.object({
+  sha256: z.string().describe("SHA-256 of the picture's file"),
+  mediaType: z.string(),
+  describedBy: z.string().describe("Id of the model whose words they are"),
+});
+
 const place = {
   uri: z.string(),
   title: z.string().optional(),
   line: z.int().optional().describe("1-based line of the original file"),
   page: z.int().optional().describe("1-based page of the original file"),
   seconds: z.number().optional().describe("Time in a recording, in seconds from its start"),
-  picture: z
-    .object({
-      sha256: z.string().describe("SHA-256 of the picture's file"),
-      mediaType: z.string(),
-      describedBy: z.string().describe("Id of the model whose words they are"),
-    })
-    .optional()
-    .describe("Picture that the words describe; they are not the document's own"),
+  picture: picture.optional().describe("Picture that the words describe; they are not the document's own"),
   start: z.int().describe("Offset into the document's text, in UTF-16 code units"),
   end: z.int().describe("Offset just behind the last code unit"),
 };
@@ -313,6 +312,7 @@ export const WireStatus = z
     originals: z
       .enum(["none", "files", "documents"])
       .describe("What can be had at /api/originals: nothing, files of the server, or the original of every document"),
+    pictures: z.boolean().describe("Whether pictures of documents can be had at /api/pictures"),
     uploads: z
       .object({ maxBytes: z.int(), endings: z.array(z.string()) })
       .optional()

@@ -2,8 +2,7 @@ import { types } from "node:util";
 import { shown } from "../../core/check-port.js";
 import { OptionsError, TransportError } from "../../core/errors.js";
 import type { RunContext } from "../../core/pipeline.js";
-import type { EmbedCall, Embedder, Embeddings } from "../../core/ports.js";
-import type { Budget } from "./payments.js";
+import type { Budget, EmbedCall, Embedder, Embeddings } from "../../core/ports.js";
 import { remainingTime } from "./timed-calls.js";
 
 /**

@@ -1,35 +1,5 @@
 import { z } from "zod";
-
-/** Admits calls while the token budget lasts. */
-export interface Budget {
-  /** Maximum tokens of all calls together. Default: no limit. */
-  readonly maxTokens?: number;
-  /**
-   * Reserves what a call of `tokens` tokens by our count will cost. Each charge is settled once, whatever becomes of the call.
-   *
-   * @throws BudgetError when it does not fit any more: the call must not be made.
-   */
-  readonly reserve: (tokens: number) => Promise<Charge>;
-}
-
-/** Tokens that are reserved for a call. */
-export interface Charge {
-  /**
-   * Ends the reservation with what the call came to: the tokens that the service counted, which may be missing in a reply,
-   * or the error in place of a reply.
-   */
-  readonly settle: (
-    result:
-      | {
-          /** Tokens that the service counted; absent if it reported no count. */
-          readonly tokens?: number | undefined;
-        }
-      | {
-          /** The error that the call ended with. */
-          readonly error: unknown;
-        },
-  ) => void;
-}
+import type { Budget } from "../../core/ports.js";
 
 /** Spending of one run: the budget of all its stages that embed, and the vectors that it has paid for. */
 export interface Payments extends Budget {

@@ -1,5 +1,5 @@
 import type { RunContext } from "../../core/pipeline.js";
-import type { Embedder, TokenCounter } from "../../core/ports.js";
+import type { Budget, Embedder, TokenCounter } from "../../core/ports.js";
 import { batch, type Source } from "../../core/stream.js";
 import type { Chunk, Document } from "../../core/types.js";
 import type { SplitOptions } from "../../text/chunking/cuts.js";
@@ -12,7 +12,6 @@ import {
 } from "../../text/chunking/semantic-cuts.js";
 import { splitBy, splitInSteps, type Strategy } from "../../text/chunking/split.js";
 import { defaultTokens } from "../../text/tokens/tokens.js";
-import type { Budget } from "../calls/payments.js";
 import { sentenceEmbedding } from "./embed-sentences.js";
 import { splitOnWorker, SplittingThread } from "./splitting/split-on-worker.js";
 

@@ -1,10 +1,9 @@
 import type { RunContext } from "../../core/pipeline.js";
-import type { Embedder } from "../../core/ports.js";
+import type { Budget, Embedder } from "../../core/ports.js";
 import { batch, collect } from "../../core/stream.js";
 import { vectorKey } from "../../text/chunking/chunk-identity.js";
 import type { EmbedTexts } from "../../text/chunking/semantic-cuts.js";
 import { embedTexts } from "../calls/embed-texts.js";
-import type { Budget } from "../calls/payments.js";
 import { RefusalIsolator } from "./batches/refusal-isolator.js";
 
 /** How many recent sentences a run remembers the vectors of: headers and phrases that recur in many documents. */

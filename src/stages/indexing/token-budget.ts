@@ -1,5 +1,5 @@
 import { BudgetError, TransportError } from "../../core/errors.js";
-import type { Budget, Charge } from "../calls/payments.js";
+import type { Budget, Charge } from "../../core/ports.js";
 
 /**
  * Admits calls while the token budget lasts. The true cost of a call is known only afterwards; until then our count

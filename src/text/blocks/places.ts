@@ -25,6 +25,17 @@ export function placeInHit({ chunk, line, page, seconds, picture, anchors }: Hit
 }
 
 /**
+ * The picture that words of a hit describe, wherever in the span they begin: words of which a part is a model's are not all the
+ * document's own.
+ */
+export function pictureWithin(hit: Hit, { start, end }: Span): PictureOrigin | undefined {
+  const { picture } = placeInHit(hit, start);
+  if (picture) return picture;
+  const inside = hit.anchors?.find((anchor) => anchor.picture && anchor.start > start && anchor.start < end);
+  return inside?.picture || undefined;
+}
+
+/**
  * Where a chunk starts in the original file, and the anchors inside its span. Where the time or the picture at its start is
  * known, its first anchor says it, so that a store need not keep it beside the line and the page.
  */

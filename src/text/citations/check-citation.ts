@@ -1,8 +1,9 @@
+import { given } from "../../core/given.js";
 import type { Citation, CitedSentence, Hit, Span } from "../../core/types.js";
 import type { CitationMarker } from "./citation-markers.js";
 import { quoteLocator, type LocatedWords } from "./locate-quote.js";
 import type { Passage } from "../prompt/pack.js";
-import { placeInHit } from "../blocks/places.js";
+import { pictureWithin, placeInHit } from "../blocks/places.js";
 import { sentencesAround } from "./sentence-around.js";
 import { unescapeTags } from "../prompt/prompt-tags.js";
 
@@ -55,7 +56,8 @@ function sentenceOf(passage: Passage, span: Span): CitedSentence {
 
 function pointer({ number }: Passage, hit: Hit, { start, end }: Span) {
   const title = hit.title === undefined ? {} : { title: hit.title };
-  return { number, chunkId: hit.chunk.id, uri: hit.uri, ...title, start, end, ...placeInHit(hit, start) };
+  const place = { ...placeInHit(hit, start), ...given({ picture: pictureWithin(hit, { start, end }) }) };
+  return { number, chunkId: hit.chunk.id, uri: hit.uri, ...title, start, end, ...place };
 }
 
 /** The best hit whose matched text has the whole span, else the best whose chunk has the span or its start. */

@@ -112,3 +112,24 @@ function vocabularyFile(): Buffer {
   const manifest = createRequire(import.meta.url).resolve("citewell/package.json");
   return readFileSync(join(dirname(manifest), "dist/text/tokens/cl100k_base.tiktoken"));
 }
+
+/** Width and height of the piece of a picture that vision models commonly read as one token, in pixels. */
+const side = 28;
+const minTokens = 4;
+/** Larger pictures are commonly made smaller before they are read. */
+const maxTokens = 16_384;
+/** Tokens of a picture whose size is not known, as of one at an address. */
+const tokensWithoutSize = 256;
+
+/** Tokens that the frame of one message costs, beside its text and pictures. */
+export const messageFrameTokens = 4;
+
+/**
+ * Tokens that a picture is counted as: one for each piece of 28 by 28 pixels. The contract does not say how pictures are
+ * counted, so a service may count otherwise.
+ */
+export function pictureTokens({ width, height }: { readonly width?: number; readonly height?: number }): number {
+  if (width === undefined || height === undefined) return tokensWithoutSize;
+  const pieces = Math.ceil(width / side) * Math.ceil(height / side);
+  return Math.min(maxTokens, Math.max(minTokens, pieces));
+}

@@ -1,7 +1,5 @@
-import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
+import { readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { strToU8, zipSync } from "fflate";
-import sharp from "sharp";
 import { expect, test } from "vitest";
 import type { ReadContext } from "../../../src/load/sources/source.js";
 import { readFolder } from "../../../src/load/sources/read-folder.js";
@@ -10,20 +8,12 @@ import type { Document } from "../../../src/core/types.js";
 import { chatModel } from "../../../src/models/chat-model.js";
 import { pictureReader } from "../../../src/models/picture-reader.js";
 import { placeInDocument } from "../../../src/text/blocks/places.js";
-import { scannedPdf } from "../../support/scanned-pdf.js";
+import { everyKind, photo } from "../../support/pictured-files.js";
 import type { RecordedRequest, ScriptedReply } from "../../support/scripted-upstream.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { chunk, streamed, transportFor } from "../../support/transport-for.js";
 
 const models = [{ id: "see", type: "vlm" as const }];
-
-/** A picture with grain, as photos have it; another seed is another picture. */
-function photo(seed: number, size = 200): Promise<Buffer> {
-  const grain = Uint8Array.from({ length: size * size * 3 }, (_, index) => (index * seed * 2_654_435_761) >>> 24);
-  return sharp(grain, { raw: { width: size, height: size, channels: 3 } })
-    .png()
-    .toBuffer();
-}
 
 function described(_: RecordedRequest, index: number): ScriptedReply {
   const usage = { prompt_tokens: 300, completion_tokens: 20, total_tokens: 320 };
@@ -41,39 +31,6 @@ async function read(folder: string, pictures: PictureOptions, isPlan = false) {
   for await (const document of readFolder(folder, { pictures }).read({ signal, report, failures, isPlan }))
     documents.push(document);
   return { documents, failures, reports };
-}
-
-function deck(media: Uint8Array): Uint8Array {
-  const relation = (id: string, kind: string, target: string) =>
-    `<Relationship Id="${id}" Type="http://x/${kind}" Target="${target}"/>`;
-  return zipSync({
-    "ppt/presentation.xml": strToU8('<p:presentation><p:sldId r:id="r1"/></p:presentation>'),
-    "ppt/_rels/presentation.xml.rels": strToU8(
-      `<Relationships>${relation("r1", "slide", "slides/slide1.xml")}</Relationships>`,
-    ),
-    "ppt/slides/slide1.xml": strToU8(
-      '<p:sld><p:sp><a:p><a:r><a:t>Sales</a:t></a:r></a:p></p:sp><p:pic><p:cNvPr descr="Bars by year"/><a:blip r:embed="r2"/></p:pic></p:sld>',
-    ),
-    "ppt/slides/_rels/slide1.xml.rels": strToU8(
-      `<Relationships>${relation("r2", "image", "../media/image1.png")}</Relationships>`,
-    ),
-    "ppt/media/image1.png": media,
-  });
-}
-
-async function everyKind(): Promise<string> {
-  const folder = await temporaryFolder();
-  const grey = Uint8Array.from({ length: 40_000 }, (_, index) => (index * 2_654_435_761) >>> 24);
-  const page = [[[400, 0, 0, 400, 50, 200], { width: 200, height: 200, grey }]] as const;
-  const output = { data: { "image/png": (await photo(3)).toString("base64") } };
-  const cells = [{ cell_type: "code", source: "plot()", outputs: [output] }];
-  await mkdir(join(folder, "images"));
-  await writeFile(join(folder, "images/flow.png"), await photo(5));
-  await writeFile(join(folder, "a.md"), "# Guide\n\n![The flow](images/flow.png)\n\nWords that follow.\n");
-  await writeFile(join(folder, "form.pdf"), scannedPdf([{ text: "First page" }, { pictures: page }]));
-  await writeFile(join(folder, "deck.pptx"), deck(await photo(7)));
-  await writeFile(join(folder, "plot.ipynb"), JSON.stringify({ cells }));
-  return folder;
 }
 
 test("pictures of PDF, slides, notebooks, Markdown and picture files are read, each sent once, also over two runs", async () => {
@@ -167,16 +124,50 @@ test("beyond the cap nothing is sent, and what was paid stays", async () => {
   expect(whole.documents.find(({ uri }) => uri.endsWith("page.md"))!.text.match(/Zebra/g)).toHaveLength(3);
 });
 
-test("a plan sends no picture, and names those that the ingest would send", async () => {
+test("a plan sends no picture, and counts those that the ingest would send", async () => {
   const folder = await temporaryFolder();
   await writeFile(join(folder, "flow.png"), await photo(5));
   await writeFile(join(folder, "page.md"), "The flow is drawn here.\n\n![The flow](flow.png)\n");
   const { transport, upstream } = await transportFor(described, { models });
   const reader = pictureReader(chatModel(transport, { model: "see" }));
-  const { reports } = await read(folder, { reader }, true);
+  const { reports, documents, failures } = await read(folder, { reader }, true);
   expect(upstream.requests).toHaveLength(0);
-  const warnings = reports.flatMap((event) => (event as { message?: string }).message ?? []);
-  expect(warnings).toContainEqual(
-    expect.stringContaining("the picture flow.png is not described: a plan sends nothing"),
+  expect([...failures]).toEqual([]);
+  expect(documents).toHaveLength(2);
+  expect(reports).toContainEqual({ type: "progress", what: "pictures-planned", count: 1 });
+  expect(reports.filter((event) => (event as { type: string }).type === "warning")).toEqual([]);
+});
+
+test("as many pictures are sent at once as the cap says, over all documents", async () => {
+  const folder = await temporaryFolder();
+  const links = await Promise.all(
+    [41, 43, 47, 53, 59, 61].map(async (seed) => {
+      await writeFile(join(folder, `${seed}.png`), await photo(seed));
+      return `![${seed}](${seed}.png)`;
+    }),
+  );
+  await writeFile(join(folder, "page.md"), links.slice(0, 3).join("\n\n"));
+  const slow = (request: RecordedRequest, index: number) => ({ ...described(request, index), delayMs: 60 });
+  const { transport, upstream } = await transportFor(slow, { models });
+  const reader = pictureReader(chatModel(transport, { model: "see" }));
+  await read(folder, { reader, concurrency: 3 });
+  expect(upstream.requests).toHaveLength(6);
+  expect(upstream.maxInFlight).toBe(3);
+});
+
+test("pictures on the web are counted, and data that is no picture is named with its type", async () => {
+  const folder = await temporaryFolder();
+  const page =
+    "Words.\n\n![a](https://example.com/a.png)\n\n![b](//example.com/b.png)\n\n![c](data:text/html;base64,PGI+)\n";
+  await writeFile(join(folder, "page.md"), page);
+  const { transport } = await transportFor(described, { models });
+  const reader = pictureReader(chatModel(transport, { model: "see" }));
+  const { reports } = await read(folder, { reader });
+  const address = "https://example.com/a.png";
+  expect(reports).toContainEqual(
+    expect.objectContaining({ type: "left-out", what: "pictures on the web", count: 2, example: address }),
+  );
+  expect(reports).toContainEqual(
+    expect.objectContaining({ type: "warning", message: expect.stringContaining('is data of the type "text/html"') }),
   );
 });

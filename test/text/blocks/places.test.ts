@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { chunkPlaces, clockTime, placeInDocument, storedPlace } from "../../../src/text/blocks/places.js";
+import type { Hit } from "../../../src/core/types.js";
+import {
+  chunkPlaces,
+  clockTime,
+  pictureWithin,
+  placeInDocument,
+  storedPlace,
+} from "../../../src/text/blocks/places.js";
 
 const offsets = fc.array(fc.tuple(fc.nat({ max: 40 }), fc.nat({ max: 12 })), { maxLength: 12 });
 
@@ -60,4 +67,16 @@ test("the places of all chunks cost one pass over the text", () => {
   const chunks = Array.from({ length: 500 }, (_, index) => ({ start: index * 10, end: index * 10 + 10 }));
   expect(chunkPlaces({ uri: "made", text }, chunks).at(-1)).toEqual({ line: 999 });
   expect(read).toBeLessThan(2 * 5000);
+});
+
+test("words of which a part describes a picture are the picture's, and those before and behind are the document's", () => {
+  const picture = { sha256: "0".repeat(64), mediaType: "image/png", describedBy: "see" };
+  const text = "Own words. A zebra. More own.";
+  const anchors = [{ start: 0 }, { start: 11, picture }, { start: 20, picture: false as const }];
+  const chunk = { id: "c", documentId: "d", start: 0, end: text.length, text };
+  const hit = { chunk, uri: "a", score: 1, anchors, placements: {} } as unknown as Hit;
+  expect(pictureWithin(hit, { start: 0, end: 10 })).toBeUndefined();
+  expect(pictureWithin(hit, { start: 4, end: 15 })).toEqual(picture);
+  expect(pictureWithin(hit, { start: 13, end: 16 })).toEqual(picture);
+  expect(pictureWithin(hit, { start: 21, end: 29 })).toBeUndefined();
 });

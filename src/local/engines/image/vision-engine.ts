@@ -1,6 +1,7 @@
 import { imageFacts } from "../../../media/image-header.js";
 import { imageLimits } from "../../../contract/media.js";
 import { structuredAnswer } from "../chat/structured-answer.js";
+import { bytesOfDataUrl } from "../data-url.js";
 import type { ChatEngine } from "../engines.js";
 import { dominantColours } from "./dominant-colours.js";
 
@@ -33,9 +34,7 @@ const formats: ReadonlySet<string> = new Set(imageLimits.formats);
 
 async function describe(url: string): Promise<string> {
   if (!url.startsWith("data:")) return "stands at an address, which is not fetched";
-  const comma = url.indexOf(",");
-  const encoded = comma > 0 && /;base64$/i.test(url.slice(0, comma));
-  const bytes = Buffer.from(encoded ? url.slice(comma + 1) : "", "base64");
+  const bytes = bytesOfDataUrl(url);
   const { format, width, height } = imageFacts(bytes);
   if (!formats.has(format)) return `is of no format that is known here (${bytes.length} bytes)`;
   const name = format === "webp" ? "WebP" : format.toUpperCase();

@@ -20,14 +20,20 @@ export function excerptOf(
   const from = wholeCharacter(text, isMarkdown ? wholeRowsFrom(text, first) : first);
   const to = wholeCharacter(text, isMarkdown ? wholeRowsTo(text, last) : last);
   const isShown = (offset: number) => offset >= from && offset < to;
-  const pages = anchors.flatMap(({ page: each, start: at }) => (each === undefined ? [] : [{ page: each, start: at }]));
-  const { page, seconds } = placeInDocument({ text, anchors }, start);
+  const numbered = anchors.flatMap(({ page: each, start: at }) =>
+    each === undefined ? [] : [{ page: each, start: at }],
+  );
+  // The description of a picture names its page again.
+  const pages = numbered.filter(({ page: each }, index) => each !== numbered[index - 1]?.page);
+  const { page, seconds, picture } = placeInDocument({ text, anchors }, start);
   const tableHead = isMarkdown ? tableHeadAbove(text, from) : undefined;
   const boxes = boxesOf({ text, anchors }, { start, end });
+  // Descriptions of pictures have anchors within their cell.
+  const cells = anchors.filter((anchor) => anchor.picture === undefined).map(({ start: offset }) => offset);
   const isNotebook = /\.ipynb(?=$|[?#;])/i.test(uri);
   return {
     uri,
-    ...given({ title, mediaType, page, seconds, tableHead }),
+    ...given({ title, mediaType, page, seconds, picture, tableHead }),
     start,
     end,
     text: text.slice(from, to),
@@ -36,7 +42,7 @@ export function excerptOf(
     length: text.length,
     pages: pages.filter(({ start: offset }) => isShown(offset)),
     ...(boxes.length > 0 && { boxes }),
-    ...(isNotebook && { cells: anchors.map(({ start: offset }) => offset).filter(isShown) }),
+    ...(isNotebook && { cells: cells.filter(isShown) }),
   };
 }
 

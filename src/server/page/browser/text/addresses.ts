@@ -31,6 +31,11 @@ export function isPdf(uri: string): boolean {
   return /\.pdf$/i.test(uri.replace(/[?#].*$/s, ""));
 }
 
+/** Address of a picture of a document at the server. */
+export function pictureOf(uri: string, sha256: string): string {
+  return `api/pictures?uri=${encodeURIComponent(uri)}&sha256=${sha256}`;
+}
+
 /** An address for people: of a file its folder and name, since the path to them is the server's own. */
 export function shownAddress(uri: string): string {
   if (!uri.startsWith("file:")) return uri;

@@ -30,7 +30,11 @@ export function groupSources(citations: readonly WireCitation[]): readonly Sourc
 export function countQuotations(groups: readonly SourceGroup[]): QuotationCounts {
   const all = groups.flatMap(({ citations }) => citations);
   const struckOut = all.filter((citation) => citation.struckOut).length;
-  const standing = all.filter((citation) => !citation.struckOut);
+  // A model's words about a picture are not the document's own, though they stand in its text.
+  const described = all.filter(
+    ({ picture, supported, struckOut: isStruck }) => picture && supported && !isStruck,
+  ).length;
+  const standing = all.filter(({ picture, supported, struckOut: isStruck }) => !isStruck && !(picture && supported));
   const count = (...wanted: readonly WireCitation["support"][]) =>
     standing.filter(({ support }) => wanted.includes(support)).length;
   return {
@@ -38,6 +42,7 @@ export function countQuotations(groups: readonly SourceGroup[]): QuotationCounts
     found: count("exact", "normalised"),
     near: count("near"),
     struckOut,
+    described,
     missing: count("missing"),
   };
 }

@@ -121,9 +121,10 @@ export const chinese: Words = {
   exportPrint: "打印或存为 PDF",
 
   sources: "来源",
-  quotationsFound: ({ total, found, near, struckOut, missing }) =>
+  quotationsFound: ({ total, found, near, struckOut, described, missing }) =>
     [
       `${total} 处引文中有 ${found} 处见于来源`,
+      described > 0 && `${described} 处见于模型对图片的描述`,
       near > 0 && `${near} 处与原文略有出入`,
       struckOut > 0 && `${struckOut} 处原文中已删去`,
       missing > 0 && `${missing} 处未找到`,
@@ -131,8 +132,12 @@ export const chinese: Words = {
       .filter(Boolean)
       .join("，"),
   openSource: (number, title) => `来源 ${number}：${title}`,
-  supportNote: ({ support, struckOut }) =>
-    struckOut ? "原文中已删去" : support === "near" ? "与原文略有出入" : support === "missing" ? "原文中未找到" : "",
+  supportNote: ({ support, struckOut, picture }) => {
+    if (struckOut) return "原文中已删去";
+    if (support === "near") return "与原文略有出入";
+    if (support === "missing") return "原文中未找到";
+    return picture ? "出自模型对图片的描述，并非文档原文" : "";
+  },
   place: ({ uri, page, line, seconds, picture }) =>
     [
       page !== undefined && (isSlides(uri) ? `第 ${page} 张幻灯片` : `第 ${page} 页`),
@@ -142,6 +147,9 @@ export const chinese: Words = {
     ]
       .filter(Boolean)
       .join("，"),
+  pictureAlt: "引文所描述的图片",
+  openPicture: "打开图片",
+  describedBy: (model) => `关于此图片的文字出自 ${model}，并非文档原文。`,
   pageBreak: (page) => `第 ${page} 页`,
   slide: (slide) => `第 ${slide} 张幻灯片`,
   output: "输出",

@@ -8,6 +8,8 @@ export interface QuotationCounts {
   readonly found: number;
   readonly near: number;
   readonly struckOut: number;
+  /** Words of a model about a picture. */
+  readonly described: number;
   readonly missing: number;
 }
 
@@ -138,9 +140,10 @@ export const english = {
   exportPrint: "Print, or save as PDF",
 
   sources: "Sources",
-  quotationsFound: ({ total, found, near, struckOut, missing }: QuotationCounts) =>
+  quotationsFound: ({ total, found, near, struckOut, described, missing }: QuotationCounts) =>
     [
       `${found} of ${total} found in the sources`,
+      described > 0 && `${described} in a model's description of a picture`,
       near > 0 && `${near} in slightly different words`,
       struckOut > 0 && `${struckOut} struck out`,
       missing > 0 && `${missing} not found`,
@@ -148,14 +151,16 @@ export const english = {
       .filter(Boolean)
       .join(", "),
   openSource: (number: number, title: string) => `Source ${number}: ${title}`,
-  supportNote: ({ support, struckOut }: Pick<WireCitation, "support" | "struckOut">): string =>
+  supportNote: ({ support, struckOut, picture }: Pick<WireCitation, "support" | "struckOut" | "picture">): string =>
     struckOut
       ? "struck out in the document"
       : support === "near"
         ? "slightly different words in the document"
         : support === "missing"
           ? "not found in the document"
-          : "",
+          : picture
+            ? "in a model's description of a picture, not the document's own words"
+            : "",
   place: ({ uri, page, line, seconds, picture }: Pick<WireCitation, "uri" | "page" | "line" | "seconds" | "picture">) =>
     [
       page !== undefined && `${isSlides(uri) ? "slide" : "page"} ${page}`,
@@ -165,6 +170,9 @@ export const english = {
     ]
       .filter(Boolean)
       .join(", "),
+  pictureAlt: "The picture that the cited words describe",
+  openPicture: "Open the picture",
+  describedBy: (model: string) => `The words about this picture are those of ${model}, not of the document.`,
   pageBreak: (page: number) => `Page ${page}`,
   slide: (slide: number) => `Slide ${slide}`,
   output: "Output",

@@ -3,6 +3,7 @@ import type { WireCitation } from "../../../../api/wire.js";
 import { usePage } from "../../state/page.js";
 import { titleOf } from "../../text/answer-as-text.js";
 import { Icon } from "../icon.js";
+import { DescribedPicture } from "../source/described-picture.js";
 
 export interface ShownCard {
   /** The number in the answer that the card belongs to. */
@@ -39,6 +40,7 @@ export function CitationCard({ mark, citation }: ShownCard) {
         {titleOf({ title: citation.title, uri })}
         {place !== "" && <span class="place">{place}</span>}
       </p>
+      {citation.picture && <DescribedPicture uri={uri} picture={citation.picture} />}
       <blockquote>{quote.length > maxQuote ? `${quote.slice(0, maxQuote).trimEnd()}…` : quote}</blockquote>
       <p class={supported ? "check" : "check doubtful"}>
         <Icon name={supported ? "check" : "warning"} />

@@ -23,7 +23,9 @@ export function SourceList({ citations }: { readonly citations: readonly WireCit
   return (
     <section class="sources" aria-label={words.sources}>
       <h3>{words.sources}</h3>
-      <p class={counts.found === counts.total ? "check" : "check doubtful"}>{words.quotationsFound(counts)}</p>
+      <p class={counts.found + counts.described === counts.total ? "check" : "check doubtful"}>
+        {words.quotationsFound(counts)}
+      </p>
       {groups.map((group) => (
         <div key={group.uri} class="cited-document">
           <h4>{titleOf(group)}</h4>

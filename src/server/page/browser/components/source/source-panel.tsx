@@ -7,6 +7,7 @@ import { Dialog } from "../dialog.js";
 import { Icon } from "../icon.js";
 import { IconButton } from "../icon-button.js";
 import { PdfPane } from "../pdf/pdf-pane.js";
+import { DescribedPicture } from "./described-picture.js";
 import { ExcerptView } from "./excerpt-view.js";
 
 /** A document at the place that was asked for: at the side where there is room, else in front of everything. */
@@ -115,6 +116,7 @@ function Panel() {
       </header>
       <div class="panel-body" tabindex={0} role="group" aria-label={titleOf(place)}>
         {citation && !citation.supported && <Unsupported citation={citation} />}
+        {where?.picture && <DescribedPicture uri={place.uri} picture={where.picture} opens />}
         {source.isFailed.value && (
           <p class="failure">
             {words.sourceFailed}

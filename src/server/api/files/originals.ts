@@ -4,8 +4,8 @@ import { basename } from "node:path";
 import { ReadableStream } from "node:stream/web";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { Refusal } from "../guard/refusal.js";
-import { route } from "./route.js";
+import { Refusal } from "../../guard/refusal.js";
+import { route } from "../route.js";
 
 export const originalRoutes = [
   route({

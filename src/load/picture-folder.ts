@@ -27,6 +27,16 @@ export class PictureFolder {
     }
   }
 
+  /** The bytes of a kept picture; `undefined` where there is none, or its file is damaged. */
+  async picture(sha256: string): Promise<Uint8Array | undefined> {
+    try {
+      const bytes = await readFile(this.#picturePath(sha256));
+      return hash("sha256", bytes, "hex") === sha256 ? bytes : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
   async keep(picture: {
     readonly sha256: string;
     readonly bytes: Uint8Array;

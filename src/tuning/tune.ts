@@ -18,13 +18,13 @@ import type { RetrievalSettings } from "../knowledge-base/question-options.js";
 import type { SearchMode } from "../stages/retrieval/search.js";
 import { candidateSettings, type CandidateRanges, nameOf, type TunedSettings } from "./candidate-settings.js";
 import { BudgetReached } from "./chat-budget.js";
-import { MeasuredGains } from "./measured-gains.js";
+import { MeasuredGains } from "./trials/measured-gains.js";
 import { passageGain } from "./passage-gain.js";
-import { ReusedEmbeddings } from "./reused-embeddings.js";
-import { ReusedRankings } from "./reused-rankings.js";
+import { ReusedEmbeddings } from "./trials/reused-embeddings.js";
+import { ReusedRankings } from "./trials/reused-rankings.js";
 import { successiveHalving, type TuningRound } from "./successive-halving.js";
-import { TrialStores } from "./trial-stores.js";
-import { TuningBudget } from "./tuning-budget.js";
+import { TrialStores } from "./trials/trial-stores.js";
+import { TuningBudget } from "./trials/tuning-budget.js";
 
 export interface TuneOptions {
   /** Questions with their passages, as `makeQuestions` makes them; those without a passage are left out. At least 20. */

@@ -66,12 +66,12 @@ async function killedAfter(requests: number, upstream: ScriptedUpstream, words: 
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   child.kill("SIGKILL");
-  expect(await ended, said).toBe("SIGKILL");
+  expect({ signal: await ended, said }).toMatchObject({ signal: "SIGKILL" });
   return performance.now();
 }
 
 /** Counts how often each text was asked for in requests whose reply left whole. */
-async function paid(requests: readonly RecordedRequest[], asked: (request: RecordedRequest) => readonly string[]) {
+async function timesPaid(requests: readonly RecordedRequest[], asked: (request: RecordedRequest) => readonly string[]) {
   const times = new Map<string, number>();
   for (const request of requests) {
     if ((await request.end) !== "finished") continue;
@@ -164,7 +164,7 @@ test("questions that were being made when the command was killed are not paid ag
   const done = await citewell(make, { cwd });
   expect(done).toMatchObject({ exitCode: 0 });
   const chats = upstream.requests.slice(begun).filter(({ path }) => path.endsWith("/chat/completions"));
-  const times = await paid(chats, ({ body }) => [JSON.stringify(body)]);
+  const times = await timesPaid(chats, ({ body }) => [JSON.stringify(body)]);
   const again = [...times.values()].filter((count) => count > 1).length;
   // One reply may have left the service and not reached the file, for each time that it was killed.
   expect(again).toBeLessThanOrEqual(3);

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Embedder, EmbedCall, Embeddings, Store } from "../core/ports.js";
-import { keyOfText } from "../text/chunking/chunk-identity.js";
+import type { Embedder, EmbedCall, Embeddings, Store } from "../../core/ports.js";
+import { keyOfText } from "../../text/chunking/chunk-identity.js";
 import { keepLines, keptLines } from "./kept-lines.js";
 import type { TuningBudget } from "./tuning-budget.js";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { Reranker, RerankCall, Reranking, TokenCounter } from "../core/ports.js";
+import type { Reranker, RerankCall, Reranking, TokenCounter } from "../../core/ports.js";
 import { keepLines, keptLines } from "./kept-lines.js";
 import type { TuningBudget } from "./tuning-budget.js";
 

@@ -1,5 +1,5 @@
-import { OptionsError } from "../core/errors.js";
-import { BudgetReached } from "./chat-budget.js";
+import { OptionsError } from "../../core/errors.js";
+import { BudgetReached } from "../chat-budget.js";
 
 export interface TuningLimits {
   /** Maximum tokens of both models together. */

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { given } from "../core/given.js";
-import type { Document } from "../core/types.js";
-import { type Beside, openBeside } from "../knowledge-base/open.js";
-import type { KnowledgeBase } from "../knowledge-base/options.js";
-import { isSameStore, nameOf, type TunedSettings } from "./candidate-settings.js";
+import { given } from "../../core/given.js";
+import type { Document } from "../../core/types.js";
+import { type Beside, openBeside } from "../../knowledge-base/open.js";
+import type { KnowledgeBase } from "../../knowledge-base/options.js";
+import { isSameStore, nameOf, type TunedSettings } from "../candidate-settings.js";
 import type { ReusedEmbeddings } from "./reused-embeddings.js";
 import type { ReusedRankings } from "./reused-rankings.js";
 

@@ -137,7 +137,7 @@ describe("configuration", () => {
     const directory = await temporaryFolder();
     await file(directory, { chunk: { maxtokens: 60 } });
     expect(() => readConfiguration({ flags: {}, environment: {}, directory })).toThrow(
-      'citewell.config.json: chunk: unknown setting "maxtokens". Settings are maxTokens, overlapTokens, parentTokens, strategy',
+      'citewell.config.json: chunk: unknown setting "maxtokens". Settings are maxTokens, overlapTokens, parentTokens, contextLine, strategy',
     );
   });
 

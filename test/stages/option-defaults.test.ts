@@ -29,7 +29,7 @@ test.each<[string, z.ZodType, object]>([
       approvalTimeoutMs: 300_000,
     },
   ],
-  ["chunk", chunkOptions, { overlapTokens: 32, parentTokens: 1024, strategy: "structure" }],
+  ["chunk", chunkOptions, { overlapTokens: 32, parentTokens: 1024, contextLine: true, strategy: "structure" }],
   ["condense", condenseOptions, { questions: "follow-ups", historyTokens: 2000, ...questionTime }],
   ["diversify", diversifyOptions, { lambda: 0.7 }],
   ["embedChunks", embedChunksOptions, { concurrency: 8, batchBytes: 4_194_304 }],

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { createWriteStream, existsSync } from "node:fs";
-import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -84,7 +84,9 @@ export class Uploads {
     const part = join(folder, `${unfinished}${randomUUID()}`);
     const received = Readable.from(limited(body ?? [], this.#settings.maxBytes, name));
     try {
-      await pipeline(received, createWriteStream(part));
+      // Opened first: a stream that is refused while it opens would make the file after it was removed.
+      const file = await open(part, "wx");
+      await pipeline(received, file.createWriteStream());
       await writeFile(join(folder, `${queued}${name}`), "");
       await rename(part, join(folder, name));
     } catch (error) {

@@ -27,10 +27,11 @@ export async function drawTerminal(root: string): Promise<string> {
 
 function screenOf(root: string, cwd: string, words: readonly string[]): Promise<string> {
   const line = [process.execPath, join(root, "dist/bin/citewell.js"), ...words].map((word) => `'${word}'`).join(" ");
-  const { PATH } = process.env;
+  // NODE_PATH names packages of another Node's platform, where the tests run on one.
+  const { PATH, NODE_PATH } = process.env;
   const child = spawn("script", ["--quiet", "--return", "--command", line, "/dev/null"], {
     cwd,
-    env: { PATH, TERM: "xterm-256color" },
+    env: { PATH, ...(NODE_PATH && { NODE_PATH }), TERM: "xterm-256color" },
   });
   let screen = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

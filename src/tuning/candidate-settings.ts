@@ -49,11 +49,14 @@ export interface CandidateRanges {
 const otherFusions = [{ method: "score", weights: { dense: 1, lexical: 1 } }, { method: "rrf" }] as const;
 
 /**
- * The settings to try, those in use first and each once. If there are more than `most`, as many are drawn at random, of every size
- * of chunks alike; those of the present size come first, since they cost no new store.
+ * The settings to try, each once: those in use first, then the library's defaults. If there are more than `most`, as many are drawn
+ * at random, of every size of chunks alike; those of the present size come first, since they cost no new store.
+ *
+ * @param defaults `undefined` where the ranges leave them out.
  */
 export function candidateSettings(
   present: TunedSettings,
+  defaults: TunedSettings | undefined,
   ranges: CandidateRanges,
   most: number,
   random: () => number,
@@ -69,10 +72,11 @@ export function candidateSettings(
     })),
   );
   const dealt = searches.flatMap((_, turn) => shuffled.map((ofStore) => ofStore[turn]!));
-  const known = new Set([nameOf(present)]);
+  const first = defaults === undefined || nameOf(defaults) === nameOf(present) ? [present] : [present, defaults];
+  const known = new Set(first.map(nameOf));
   const chosen = dealt.filter((settings) => !known.has(nameOf(settings)) && known.add(nameOf(settings)));
   const cost = (settings: TunedSettings) => (isSameStore(settings, present) ? 0 : 1);
-  return [present, ...chosen.slice(0, most - 1).toSorted((a, b) => cost(a) - cost(b))];
+  return [...first, ...chosen.slice(0, most - first.length).toSorted((a, b) => cost(a) - cost(b))];
 }
 
 /** Ways to search, each with the reranker that it names. */

@@ -171,10 +171,11 @@ const minQuestions = 20;
 const defaultChunkTokens = 384;
 const defaultChunkSizes = [192, 384, 768];
 const defaultPassages = 6;
+const defaultCandidates = 40;
 
 /**
  * Tries settings of search on questions whose passages are known: all of them on few questions, the better half on twice as many, and
- * so on. Questions held back say whether what won is better than what is in use. Nothing is changed: `citewell tune` writes
+ * so on. The library's defaults are always among them, and win unless others are clearly better. Questions held back say whether what won is better than what is in use. Nothing is changed: `citewell tune` writes
  * the settings, and `openKnowledgeBase` takes them as `chunk` and `retrieval`.
  *
  * @throws OptionsError for fewer than 20 questions with passages, and for a knowledge base that is a part of another.
@@ -203,7 +204,10 @@ export async function tune(kb: KnowledgeBase, options: TuneOptions): Promise<Tun
   await mkdir(folder, { recursive: true });
   const random = seededRandom(seed);
   const present = presentSettings(kb, settings.present);
-  const tried = candidateSettings(present, rangesOf(kb, settings, present), settings.maxSettings, random);
+  const ranges = rangesOf(kb, settings, present);
+  const defaults = defaultSettings(kb, settings, ranges);
+  const tried = candidateSettings(present, defaults, ranges, settings.maxSettings, random);
+  const isTried = defaults !== undefined && nameOf(defaults) !== nameOf(present);
   const embeddings = await ReusedEmbeddings.open(kb.store, join(folder, "embedded.jsonl"), budget);
   const rankings = await ReusedRankings.open(join(folder, "reranked.jsonl"), budget, kb.embedder.tokens);
   const stores = new TrialStores({ kb, present, folder: join(folder, "stores"), embeddings, rankings, signal });
@@ -239,7 +243,7 @@ export async function tune(kb: KnowledgeBase, options: TuneOptions): Promise<Tun
     const order = shuffled(questions.length, random);
     const heldBack = order.slice(0, Math.round(settings.heldBackShare * questions.length));
     const choosing = order.slice(heldBack.length);
-    const choice = await successiveHalving(tried.length, choosing, heldBack, measure);
+    const choice = await successiveHalving(tried.length, choosing, heldBack, measure, isTried ? 1 : undefined);
     isComplete ||= choice.stopped === undefined;
     const isKnown = choice.change !== undefined || choice.winner === 0;
     return {
@@ -276,7 +280,7 @@ function presentSettings(kb: KnowledgeBase, retrieval: RetrievalSettings): Tuned
   // Without the reranker, no more are found than are kept.
   return {
     chunk: { maxTokens, ...given({ overlapTokens: chunk.overlapTokens, contextLine: chunk.contextLine }) },
-    retrieval: rerank ? { count: 40, ...usual, rerank } : { ...usual, rerank },
+    retrieval: rerank ? { count: defaultCandidates, ...usual, rerank } : { ...usual, rerank },
   };
 }
 
@@ -300,6 +304,31 @@ function rangesOf(
     candidates: kb.reranker || rerankModels.length > 0 ? candidates : [],
     passages: passages ?? [...new Set([retrieval.topN!, defaultPassages])],
     withoutRerank: settings.withoutRerank,
+  };
+}
+
+/** The library's own settings, as far as they are in the ranges: they were chosen on more collections than the questions are about. */
+function defaultSettings(
+  kb: KnowledgeBase,
+  { overlaps }: z.output<typeof tuneOptions>,
+  { chunkSizes, contextLines, modes, candidates, passages }: CandidateRanges,
+): TunedSettings | undefined {
+  const maxTokens = Math.min(defaultChunkTokens, kb.embedder.maxInputTokens);
+  const rerank = kb.reranker !== undefined;
+  const isInRanges =
+    chunkSizes.includes(maxTokens) &&
+    modes.includes("hybrid") &&
+    passages.includes(defaultPassages) &&
+    (!rerank || candidates.includes(defaultCandidates));
+  if (!isInRanges) return undefined;
+  return {
+    chunk: { maxTokens, ...given({ overlapTokens: overlaps?.[0], contextLine: contextLines[0] }) },
+    retrieval: {
+      mode: "hybrid",
+      ...(rerank && { count: defaultCandidates }),
+      topN: defaultPassages,
+      rerank,
+    },
   };
 }
 

@@ -50,6 +50,22 @@ test("settings that are clearly better win, and the questions held back are aske
   ).toEqual([0, 5]);
 });
 
+test("the defaults stay to the end, and give way only to what is clearly better than they are", async () => {
+  for (const [ahead, winner] of [
+    [0.02, 3],
+    [0.3, 5],
+  ] as const) {
+    for (const seed of numbers(20, 1)) {
+      const random = seededRandom(seed);
+      const measure = async (settings: number, asked: readonly number[]) =>
+        asked.map(() => (random() < (settings === 0 ? 0.1 : settings === 5 ? 0.5 + ahead : 0.5) ? 1 : 0));
+      const choice = await successiveHalving(16, numbers(200), numbers(200, 200), measure, 3);
+      expect([seed, choice.winner]).toEqual([seed, winner]);
+      expect(choice.rounds.every(({ means }) => means.some(({ settings }) => settings === 3))).toBe(true);
+    }
+  }
+});
+
 test("a passage counts by the tokens above it, so that chunks of all sizes compare", () => {
   const hit = (text: string, tokens: number) => ({ chunk: { text, tokens } });
   const question = { passages: [[{ uri: "a", quote: "opens at dawn" }]] };

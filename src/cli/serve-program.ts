@@ -27,6 +27,11 @@ export function addServeCommand(program: CliCommand): void {
       "--originals",
       "let readers download the files of documents; by default only where nobody else reaches the server",
     )
+    .option("--offer-model <id>", "let callers choose this chat model of the same service, too; repeatable", repeated)
+    .option(
+      "--offer-settings",
+      "let callers choose the number of passages and give instructions; by default only where nobody else reaches the server",
+    )
     .option("--allow-host <name>", "name that the server may be addressed by, besides its own; repeatable", repeated)
     .option("--allow-origin <url>", "page of another server that may use the API; repeatable", repeated)
     .option("--log", "write one JSON line to stderr for every request")
@@ -67,6 +72,7 @@ export function addServeCommand(program: CliCommand): void {
   $ citewell serve ./docs --port 8080
   $ citewell serve --host 0.0.0.0 --port 8080 --token "$(openssl rand -hex 16)" --allow-host docs.example.com
   $ citewell serve --filter product=auth --read-only
+  $ citewell serve --offer-model gpt-4o --offer-model gpt-4o-mini --offer-settings
   $ citewell serve --host 0.0.0.0 --token "$TOKEN" --metrics --log --trust-proxy 1 --grace 30
   $ citewell serve --keys --audit audit.jsonl --host 0.0.0.0
   $ citewell serve --keys --callers callers.json --host 0.0.0.0 --allow-host docs.example.com --trust-proxy 1

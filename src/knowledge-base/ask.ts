@@ -51,7 +51,7 @@ export interface QuestionModels {
   /** @throws OptionsError when no reranker was named. */
   readonly reranker: () => Reranker;
   /** @throws OptionsError when no chat model was named. */
-  readonly chatModel: () => ChatModel;
+  readonly chatModel: (other?: string | ChatModel) => ChatModel;
   /** The whole store, for what no scope has: vectors of hits, and deleting. */
   readonly store: Pick<Store, "knownVectors" | "deleteDocuments">;
   /** Closing waits for the searches and lists in it. */
@@ -113,9 +113,13 @@ export function searchAndAsk(
 
   const reranking = (topN: number) => rerank(models.reranker(), { topN, ...models.reranking });
 
-  const rewriting = (before: Pipeline<Question, Question>, { multiQuery: count, hyde: guess }: RewriteOptions) => {
-    const worded = count === undefined ? before : before.pipe(multiQuery(models.chatModel(), { count }));
-    return guess ? worded.pipe(hyde(models.chatModel())) : worded;
+  const rewriting = (
+    before: Pipeline<Question, Question>,
+    { multiQuery: count, hyde: guess }: RewriteOptions,
+    chat: () => ChatModel,
+  ) => {
+    const worded = count === undefined ? before : before.pipe(multiQuery(chat(), { count }));
+    return guess ? worded.pipe(hyde(chat())) : worded;
   };
 
   function answering(question: string | Question, options: AskOptions = {}): AsyncGenerator<AnswerEvent> {
@@ -127,13 +131,14 @@ export function searchAndAsk(
       condense: condenses,
       correct,
       multiQuery: wordings,
+      chatModel,
       ...how
     } = resolve("ask", askOptions, options);
     const { hyde: guess, answer: answerOptions, filter: alsoGiven, signal, deadlineMs, report } = how;
     checkKept("ask", options.topN, count);
-    const chat = models.chatModel();
+    const chat = models.chatModel(chatModel);
     const alone = condenses ? Pipeline.from<Question>().pipe(condense(chat)) : Pipeline.from<Question>();
-    const worded = rewriting(alone, { multiQuery: wordings, hyde: guess });
+    const worded = rewriting(alone, { multiQuery: wordings, hyde: guess }, () => chat);
     const searched = count ?? Math.max(usual.count ?? defaultCount, topN);
     const reranks = models.reranks && usual.rerank !== false;
     const found = worded.pipe(retrieval(usual.mode ?? "hybrid", reranks ? searched : topN, correct, usual.fusion));
@@ -153,14 +158,14 @@ export function searchAndAsk(
     options: ResumeOptions = {},
     book: ApprovalBook = conversations().of(scopeName(scope)).approvals(),
   ): AsyncGenerator<AnswerEvent> {
-    const { answer: answerOptions, ...run } = resolve("resume", resumeOptions, options);
+    const { answer: answerOptions, chatModel, ...run } = resolve("resume", resumeOptions, options);
     const given = resolve("resume", resumption, { waiting, approvals });
     if ((waiting.scope ?? "") !== scopeName(scope)) {
       const message =
         "the answer waits in another scope. Resume it through scoped() with the filter that it was asked with";
       throw new OptionsError("options", message, { call: "resume", option: "waiting" });
     }
-    const resumed = Pipeline.from<Resumption>().pipe(resumeAnswer(models.chatModel(), book, answerOptions));
+    const resumed = Pipeline.from<Resumption>().pipe(resumeAnswer(models.chatModel(chatModel), book, answerOptions));
     return streaming("resume", run.signal, () => resumed.stream([given], run));
   }
 
@@ -199,7 +204,7 @@ export function searchAndAsk(
         diversity === undefined ? best : best.pipe(diversify(models.store, { lambda: diversity, count: kept }));
       const widened = widenTokens === undefined ? varied : varied.pipe(widen(within, { maxTokens: widenTokens }));
       const read = syntax ? Pipeline.from<Question>().pipe(parseSyntax()) : Pipeline.from<Question>();
-      const asking = rewriting(read, { multiQuery: wordings, hyde: guess }).pipe(widened);
+      const asking = rewriting(read, { multiQuery: wordings, hyde: guess }, models.chatModel).pipe(widened);
       const asked = asking.stream([{ question, ...(filter !== undefined && { filter }) }], {
         signal,
         deadlineMs,

@@ -46,8 +46,12 @@ export interface ConnectedModels {
   readonly hasChatModel: boolean;
   /** @throws OptionsError when none was chosen. */
   readonly reranker: () => Reranker;
-  /** @throws OptionsError when none was chosen. */
-  readonly chatModel: () => ChatModel;
+  /**
+   * The chat model, or another one: an id at the same service, or a model as it is.
+   *
+   * @throws OptionsError when none was chosen.
+   */
+  readonly chatModel: (other?: string | ChatModel) => ChatModel;
   readonly close: () => Promise<void>;
 }
 
@@ -80,14 +84,14 @@ export async function connectModels(
   const { models = {} } = given;
   const { embedding } = models;
   const inFolder = typeof embedding === "object" ? embedding.folder : undefined;
-  const reached = (purpose: keyof ModelChoice): [Transport, string] => {
-    const model = models[purpose] ?? defaults[purpose];
+  const reached = (purpose: keyof ModelChoice, other?: string): [Transport, string] => {
+    const model = other ?? models[purpose] ?? defaults[purpose];
     if (!transport || typeof model !== "string") throw missingModel(purpose, transport);
     if (!given.transport && !localModels.some(({ id }) => id === model)) throw noService(purpose, model);
     return [transport, model];
   };
   try {
-    let chat = given.chatModel;
+    const chats = new Map<string, ChatModel>();
     const rerankModel = models.rerank ?? defaults.rerank;
     const embed =
       given.embedder ?? (inFolder === undefined ? embedder(...atModel(reached("embedding"))) : await modelIn(inFolder));
@@ -98,10 +102,13 @@ export async function connectModels(
       hasChatModel: given.chatModel !== undefined || !isLocalModel("llm", models.chat ?? defaults.chat),
       reranks: (given.reranker ?? rerankModel) !== undefined,
       reranker: () => given.reranker ?? reranker(...atModel(reached("rerank"))),
-      chatModel: () => {
-        if (chat) return chat;
-        const [over, model] = reached("chat");
-        return (chat = chatModel(over, { ...given.chat, model }));
+      chatModel: (other) => {
+        if (typeof other === "object") return other;
+        if (given.chatModel && (other ?? given.chatModel.model) === given.chatModel.model) return given.chatModel;
+        const [over, model] = reached("chat", other);
+        const known = chats.get(model) ?? chatModel(over, { ...given.chat, model });
+        chats.set(model, known);
+        return known;
       },
       close,
     };

@@ -13,6 +13,7 @@ import type { RereadOptions } from "./ingest/run-memory.js";
 import { type GivenChunkOptions, givenChunkOptions } from "./ingest/settings.js";
 import type { IngestPlan } from "./plan.js";
 import {
+  chatModelPort,
   type Ask,
   type Resume,
   type RetrievalSettings,
@@ -120,9 +121,7 @@ export const knowledgeBaseOptions = optionsOf<KnowledgeBaseOptions>()({
     )
     .optional(),
   reranker: z.custom<Reranker>(has("rerank"), "must be a reranker: an object with rerank()").optional(),
-  chatModel: z
-    .custom<ChatModel>(has("model", "tokens", "stream"), "must be a chat model: { model, tokens, stream, … }")
-    .optional(),
+  chatModel: chatModelPort.optional(),
   models: z
     .strictObject({
       embedding: z.union([z.string().min(1), z.strictObject({ folder: z.string().min(1) })]).optional(),

@@ -2,8 +2,10 @@ import { z } from "zod";
 import type { Approvals, WaitingAnswer, WaitingCall } from "../core/approval.js";
 import { OptionsError } from "../core/errors.js";
 import type { Filter } from "../core/filter.js";
+import { isRecord } from "../core/json.js";
 import { listOption, narrowingOption, optionsOf, renamed, resolve } from "../core/options.js";
 import { runOptions, type RunOptions } from "../core/pipeline.js";
+import type { ChatModel } from "../core/ports.js";
 import type { AnswerEvent, Metadata, Question, Turn } from "../core/types.js";
 import { type AnswerOptions, answerOptions, type StructuredAnswerOptions } from "../stages/answering/answer-options.js";
 import type { Resumption } from "../stages/answering/answer.js";
@@ -113,9 +115,22 @@ export interface AskOptions<Fields extends object = Metadata> extends RunOptions
    * are widened while there is room, as far as `answer.widenTotalTokens` allows.
    */
   readonly widenTokens?: number;
+  /**
+   * Answers, and rewrites the question, in place of the knowledge base's chat model: the id of another at the same service, or a
+   * model of your own. Default: that of the knowledge base.
+   */
+  readonly chatModel?: string | ChatModel;
   /** How the answer is made. Default: as `answer` has it. */
   readonly answer?: AnswerOptions;
 }
+
+/** @internal */
+export const chatModelPort = z.custom<ChatModel>(
+  (value) => isRecord(value) && ["model", "tokens", "stream"].every((name) => name in value),
+  "must be a chat model: { model, tokens, stream, … }",
+);
+
+const otherChatModel = z.union([z.string().min(1), chatModelPort]).optional();
 
 /** @internal */
 export const askOptions = optionsOf<AskOptions>()({
@@ -127,6 +142,7 @@ export const askOptions = optionsOf<AskOptions>()({
   count: candidates.optional(),
   topN: candidates.optional(),
   widenTokens: z.int().min(16).optional(),
+  chatModel: otherChatModel,
   answer: answerOptions.prefault({}),
 });
 
@@ -149,12 +165,18 @@ export interface Ask<Fields extends object = Metadata> {
 
 /** Options for continuing an answer that waits. */
 export interface ResumeOptions extends RunOptions {
+  /** The chat model of the original question, where that named one. */
+  readonly chatModel?: string | ChatModel;
   /** Answer options of the original question: with the same tools and `approve`. */
   readonly answer?: AnswerOptions;
 }
 
 /** @internal */
-export const resumeOptions = optionsOf<ResumeOptions>()({ ...runOptions.shape, answer: answerOptions.prefault({}) });
+export const resumeOptions = optionsOf<ResumeOptions>()({
+  ...runOptions.shape,
+  chatModel: otherChatModel,
+  answer: answerOptions.prefault({}),
+});
 
 /** Resumes an answer that waits; with `answer: { schema }` its `value` is what that schema returns. */
 export interface Resume {

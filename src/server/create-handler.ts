@@ -104,6 +104,7 @@ export function createHandler<Fields extends object>(
     kb,
     title,
     ask: options.ask ?? {},
+    choices: settings.choices,
     metrics: figures?.metrics,
     onError,
     recentAnswers: new RecentAnswers(),

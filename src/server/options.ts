@@ -8,6 +8,7 @@ import type { RequestLog } from "../network/connections.js";
 import type { AccessOf } from "./access.js";
 import { type GroupAccess, groupsOption } from "./callers/groups.js";
 import type { KeyBook } from "./callers/key.js";
+import { type CallerChoices, callerChoices } from "./choices.js";
 import { type OpenIdOptions, openIdOptions } from "./callers/open-id-options.js";
 import { type AuditOptions, auditOptions } from "./operations/audit.js";
 
@@ -88,6 +89,11 @@ export interface HandlerOptions {
   readonly audit?: AuditOptions;
   /** Options of answers: tools, instructions, number of passages and so on. Default: those of `ask`. */
   readonly ask?: Omit<AskOptions, "filter" | "signal" | "report">;
+  /**
+   * Settings that callers may choose for their own questions, on the page and by `settings` of a request: a chat model, the number of
+   * passages, instructions. Default: none.
+   */
+  readonly choices?: CallerChoices;
   /** Allows uploads by callers whose role is `add` or `manage`. Default: nobody uploads. */
   readonly uploads?: UploadOptions;
   /**
@@ -166,6 +172,7 @@ export const handlerOptions = optionsOf<HandlerOptions>()({
   groups: groupsOption.optional(),
   audit: auditOptions.optional(),
   ask: askOptions.omit({ filter: true, signal: true, report: true }).prefault({}),
+  choices: callerChoices.prefault({}),
   uploads: optionsOf<UploadOptions>()({
     folder: z.string().min(1),
     maxBytes: z.int().min(1).default(50_000_000),

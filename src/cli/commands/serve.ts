@@ -29,6 +29,8 @@ export interface ServeFlags extends SourceFlags {
   readonly filter?: Filter;
   readonly readOnly?: boolean;
   readonly originals?: boolean;
+  readonly offerModel?: string[];
+  readonly offerSettings?: boolean;
   readonly allowHost?: string[];
   readonly allowOrigin?: string[];
   readonly log?: boolean;
@@ -88,6 +90,8 @@ function serverOptions(io: CommandIo, flags: ServeFlags): ServerOptions {
     filter,
     readOnly = false,
     originals = false,
+    offerModel: chatModels,
+    offerSettings,
     allowHost,
     allowOrigin,
     log = false,
@@ -104,7 +108,8 @@ function serverOptions(io: CommandIo, flags: ServeFlags): ServerOptions {
   } = flags;
   const isPersonal = takesKeys(flags) || callers !== undefined;
   const isGuarded = token !== undefined || isPersonal;
-  if (!isGuarded && !isOwnMachine(host)) {
+  const isAlone = !isGuarded && isOwnMachine(host);
+  if (!isGuarded && !isAlone) {
     throw new OptionsError("options", `${host} can be reached from other machines: give a --token, or --keys`);
   }
   if (filter && isPersonal) {
@@ -133,7 +138,11 @@ function serverOptions(io: CommandIo, flags: ServeFlags): ServerOptions {
     // An uploaded file has no metadata that a filter could let through.
     ...(filter ? { access: () => ({ filter }) } : !readOnly && { uploads: { folder } }),
     // A reader alone with the server can open the files anyway.
-    originals: originals || (!isGuarded && isOwnMachine(host)),
+    originals: originals || isAlone,
+    choices: {
+      ...given({ chatModels }),
+      ...((offerSettings ?? isAlone) && { maxPassages: 50, maxInstructionCharacters: 4000 }),
+    },
     pictures,
     ...(log && { log: (entry) => void io.stderr.write(`${JSON.stringify(entry)}\n`) }),
     onError: (error) => void io.stderr.write(`${describeFailure(error, false)}\n`),

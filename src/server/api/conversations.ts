@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
+import type { Filter } from "../../core/filter.js";
 import { given } from "../../core/given.js";
 import type { AnswerEvent } from "../../core/types.js";
 import type { Conversation } from "../../knowledge-base/conversation.js";
+import type { AskOptions } from "../../knowledge-base/question-options.js";
+import { type CallerSettings, choiceFields, chosenOptions } from "../choices.js";
 import { Refusal } from "../guard/refusal.js";
 import { answerEvents } from "./answer-events.js";
 import { checkApprovals } from "./approvals.js";
@@ -28,7 +31,7 @@ const pageCursor = z
   })
   .describe("The `next` of the page before")
   .meta({ examples: ["1750000000000-0b2f6f0e-6a2e-4d8e-9a55-0f5f3c1d2e3f"] });
-const asked = { question: questionField, filter: filterField };
+const asked = { question: questionField, filter: filterField, ...choiceFields };
 
 export const conversationRoutes = [
   route({
@@ -65,10 +68,11 @@ export const conversationRoutes = [
     summary: "Begin a conversation with a question; the first event has its id",
     request: z.strictObject(asked),
     reply: "events",
-    serve({ question, filter }, context) {
+    serve({ question, ...how }, context) {
       const conversation = openConversation(context, randomUUID());
+      const options = optionsFor(context, how);
       return startQuestion(context, conversation, { question, position: 1 }, (signal) =>
-        conversation.ask(question, { ...context.ask, signal, ...given({ filter }) }),
+        conversation.ask(question, { ...options, signal }),
       );
     },
   }),
@@ -128,10 +132,11 @@ export const conversationRoutes = [
     summary: "Ask the next question of a conversation",
     request: z.strictObject({ id, ...asked }),
     reply: "events",
-    async serve({ id: which, question, filter }, context) {
+    async serve({ id: which, question, ...how }, context) {
       const { conversation, info } = await existingConversation(context, which);
+      const options = optionsFor(context, how);
       return startQuestion(context, conversation, { question, position: info.exchanges + 1 }, (signal) =>
-        conversation.ask(question, { ...context.ask, signal, ...given({ filter }) }),
+        conversation.ask(question, { ...options, signal }),
       );
     },
   }),
@@ -140,12 +145,13 @@ export const conversationRoutes = [
     path: "/api/conversations/{id}/regenerate",
     operation: "regenerateAnswer",
     summary: "Answer the last question anew; the old answer stays until the new one is whole",
-    request: z.strictObject({ id, filter: filterField }),
+    request: z.strictObject({ id, filter: filterField, ...choiceFields }),
     reply: "events",
-    async serve({ id: which, filter }, context) {
+    async serve({ id: which, ...how }, context) {
       const { conversation } = await existingConversation(context, which);
+      const options = optionsFor(context, how);
       return startQuestion(context, conversation, (await conversation.exchanges()).at(-1), (signal) =>
-        conversation.regenerate({ ...context.ask, signal, ...given({ filter }) }),
+        conversation.regenerate({ ...options, signal }),
       );
     },
   }),
@@ -160,15 +166,16 @@ export const conversationRoutes = [
         .record(z.string(), z.boolean())
         .describe("By approvalId; with none, what was decided before holds")
         .meta({ examples: [{ "call-1": true }] }),
+      ...choiceFields,
     }),
     reply: "events",
-    async serve({ id: which, approvals }, context) {
+    async serve({ id: which, approvals, settings }, context) {
       const { conversation } = await existingConversation(context, which);
       checkApprovals(approvals, which, context);
-      const { answer } = context.ask;
+      const { answer, chatModel } = chosenOptions(context.ask, context.choices, settings);
       const exchange = (await conversation.exchanges()).findLast(({ waiting }) => waiting);
       return start(context, conversation, exchange, (signal) =>
-        conversation.resume(approvals, { signal, ...given({ answer }) }),
+        conversation.resume(approvals, { signal, ...given({ answer, chatModel }) }),
       );
     },
   }),
@@ -187,14 +194,15 @@ export const conversationRoutes = [
       ...asked,
     }),
     reply: "events",
-    async serve({ id: which, exchanges, question, filter }, context) {
+    async serve({ id: which, exchanges, question, ...how }, context) {
+      const options = optionsFor(context, how);
       const from = await existingConversation(context, which);
       const newId = randomUUID();
       const conversation =
         exchanges === 0 ? openConversation(context, newId) : await from.conversation.branch(newId, exchanges);
       const position = Math.min(exchanges, from.info.exchanges) + 1;
       return startQuestion(context, conversation, { question, position }, (signal) =>
-        conversation.ask(question, { ...context.ask, signal, ...given({ filter }) }),
+        conversation.ask(question, { ...options, signal }),
       );
     },
   }),
@@ -232,6 +240,14 @@ export const conversationRoutes = [
     },
   }),
 ];
+
+/** Options of an answer, with what the caller narrows and chooses. */
+function optionsFor(
+  { ask, choices }: RouteContext,
+  { filter, settings }: { readonly filter?: Filter | undefined; readonly settings: CallerSettings },
+): AskOptions {
+  return { ...chosenOptions(ask, choices, settings), ...given({ filter }) };
+}
 
 type Holding = Pick<RouteContext, "documents" | "access">;
 

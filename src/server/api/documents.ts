@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { given } from "../../core/given.js";
 import { type Access, hasRole } from "../access.js";
+import { offeredChoices } from "../choices.js";
 import { Refusal } from "../guard/refusal.js";
 import { excerptOf, maxExcerptCharacters } from "./excerpts/excerpt.js";
 import { mailHeadOf } from "./excerpts/mail-head.js";
@@ -25,7 +26,7 @@ export const documentRoutes = [
     summary: "Name and size of the collection, and what the caller may do",
     request: z.strictObject({}),
     reply: WireStatus,
-    async serve(_, { kb, documents, access, title, uploads, originals, pictures }) {
+    async serve(_, { kb, documents, access, title, uploads, originals, pictures, choices }) {
       const counts = access.filter === undefined ? await kb.store.counts() : counted(await documents.documents());
       return {
         json: {
@@ -36,7 +37,7 @@ export const documentRoutes = [
           chatModel: kb.hasChatModel,
           originals: originals === true ? ("files" as const) : originals ? ("documents" as const) : ("none" as const),
           pictures: pictures !== undefined,
-          ...given({ uploads: uploads?.limitsFor(access) }),
+          ...given({ choices: offeredChoices(choices), uploads: uploads?.limitsFor(access) }),
         },
       };
     },

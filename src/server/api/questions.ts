@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import type { Filter } from "../../core/filter.js";
 import { given } from "../../core/given.js";
+import { choiceFields, chosenOptions } from "../choices.js";
 import { answerEvents } from "./answer-events.js";
 import { consideredIn } from "./considered-passages.js";
 import { type NumberedEvents, route } from "./route.js";
@@ -73,10 +74,12 @@ export const questionRoutes = [
       question: questionField,
       history: z.array(Turn).max(maxHistoryTurns).default([]),
       filter: filterField,
+      ...choiceFields,
     }),
     reply: "events",
-    serve({ question, history, filter }, context) {
-      const { documents, ask, answers, request, audit } = context;
+    serve({ question, history, filter, settings }, context) {
+      const { documents, answers, choices, request, audit } = context;
+      const ask = chosenOptions(context.ask, choices, settings);
       audit({ event: "question", text: question });
       // An answer that is not stored cannot be resumed.
       const { answer: { approve, ...answer } = {}, ...how } = ask;

@@ -4,6 +4,7 @@ import type { Document } from "../../core/types.js";
 import type { KnowledgeBase, ScopedKnowledgeBase } from "../../knowledge-base/options.js";
 import type { AskOptions } from "../../knowledge-base/question-options.js";
 import type { Access } from "../access.js";
+import type { CallerChoices } from "../choices.js";
 import type { AuditedDeed } from "../operations/audit.js";
 import type { Metrics } from "../operations/metrics.js";
 import type { RecentAnswers } from "./recent-answers.js";
@@ -20,6 +21,8 @@ export interface RouteParts {
   readonly title: string;
   /** Options of answers. */
   readonly ask: Omit<AskOptions, "filter" | "signal" | "report">;
+  /** Settings that callers may choose for their own questions. */
+  readonly choices: CallerChoices;
   /** Counts answers; absent when nobody reads the figures. */
   readonly metrics: Metrics | undefined;
   /** Called with errors that callers are not told of. */

@@ -5,6 +5,7 @@ import { originalRoutes } from "./files/originals.js";
 import { pictureRoutes } from "./files/pictures.js";
 import { questionRoutes } from "./questions.js";
 import type { Route } from "./route.js";
+import { suggestionRoutes } from "./suggestions.js";
 import { uploadRoutes } from "./upload-routes.js";
 
 /** Operations of the API by what they are about. */
@@ -14,7 +15,11 @@ export const routeGroups = [
     description: "The collection and its documents",
     operations: [...documentRoutes, ...originalRoutes, ...pictureRoutes],
   },
-  { tag: "Questions", description: "Searches, and answers that nobody keeps", operations: questionRoutes },
+  {
+    tag: "Questions",
+    description: "Searches, and answers that nobody keeps",
+    operations: [...questionRoutes, ...suggestionRoutes],
+  },
   {
     tag: "Conversations",
     description: "Answers that are kept, and go on without a reader",

@@ -313,6 +313,17 @@ export const WireStatus = z
       .enum(["none", "files", "documents"])
       .describe("What can be had at /api/originals: nothing, files of the server, or the original of every document"),
     pictures: z.boolean().describe("Whether pictures of documents can be had at /api/pictures"),
+    choices: z
+      .object({
+        chatModels: z.array(z.string()).describe("Ids of chat models beside the usual one"),
+        maxPassages: z.int().optional().describe("Maximum number of passages; absent when it cannot be chosen"),
+        maxInstructionCharacters: z
+          .int()
+          .optional()
+          .describe("Maximum length of instructions; absent when none are taken"),
+      })
+      .optional()
+      .describe("Present when callers may choose something by `settings` of a question"),
     uploads: z
       .object({ maxBytes: z.int(), endings: z.array(z.string()) })
       .optional()

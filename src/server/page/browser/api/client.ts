@@ -15,6 +15,20 @@ export interface DocumentFilter {
   readonly uri: { readonly in: readonly string[] };
 }
 
+/** Settings of answers that the reader has chosen; absent is as usual. */
+export interface Choices {
+  readonly chatModel?: string;
+  readonly passages?: number;
+  readonly instructions?: string;
+}
+
+/** Limits a question to documents, and sets how it is answered. */
+export interface Asking {
+  readonly filter?: DocumentFilter;
+  /** Settings of the answer; absent is as usual. */
+  readonly settings?: Choices;
+}
+
 /** Narrows and orders the list of documents. */
 export interface DocumentChoice {
   readonly folder?: string;
@@ -45,6 +59,11 @@ export function createClient(send: Send) {
     status: () => read<WireStatus>("GET", "api/status"),
     signIn: (token: string) => send("POST", "api/session", { json: { token } }),
 
+    suggestions: async (uris: readonly string[], language: string) => {
+      const json = { language, ...(uris.length > 0 && { uris }) };
+      return (await read<{ readonly questions: { readonly question: string }[] }>("POST", "api/suggestions", json))
+        .questions;
+    },
     search: (question: string) => read<{ readonly considered: WireConsidered[] }>("POST", "api/search", { question }),
 
     /** A page of the conversations, those with the last question first. @param after the `next` of the page before. */
@@ -57,19 +76,20 @@ export function createClient(send: Send) {
     rename: (id: string, title: string) => read<WireConversation>("PATCH", conversation(id), { title }),
     deleteConversation: (id: string) => send("DELETE", conversation(id)),
 
-    begin: (question: string, filter: DocumentFilter | undefined, signal: AbortSignal) =>
-      send("POST", "api/conversations", { json: { question, filter }, signal }),
-    ask: (id: string, question: string, filter: DocumentFilter | undefined, signal: AbortSignal) =>
-      send("POST", conversation(id, "/questions"), { json: { question, filter }, signal }),
+    begin: (question: string, how: Asking, signal: AbortSignal) =>
+      send("POST", "api/conversations", { json: { question, ...how }, signal }),
+    ask: (id: string, question: string, how: Asking, signal: AbortSignal) =>
+      send("POST", conversation(id, "/questions"), { json: { question, ...how }, signal }),
     branch: (
       id: string,
       { exchanges, question }: { readonly exchanges: number; readonly question: string },
-      filter: DocumentFilter | undefined,
+      how: Asking,
       signal: AbortSignal,
-    ) => send("POST", conversation(id, "/branch"), { json: { exchanges, question, filter }, signal }),
-    regenerate: (id: string, signal: AbortSignal) => send("POST", conversation(id, "/regenerate"), { signal }),
-    approve: (id: string, approvals: Readonly<Record<string, boolean>>, signal: AbortSignal) =>
-      send("POST", conversation(id, "/approvals"), { json: { approvals }, signal }),
+    ) => send("POST", conversation(id, "/branch"), { json: { exchanges, question, ...how }, signal }),
+    regenerate: (id: string, { settings }: Asking, signal: AbortSignal) =>
+      send("POST", conversation(id, "/regenerate"), { json: { settings }, signal }),
+    approve: (id: string, approvals: Readonly<Record<string, boolean>>, { settings }: Asking, signal: AbortSignal) =>
+      send("POST", conversation(id, "/approvals"), { json: { approvals, settings }, signal }),
     rate: (id: string, position: number, feedback: Pick<WireFeedback, "rating" | "note"> | undefined) =>
       send("POST", conversation(id, "/feedback"), { json: { position, rating: "none", ...feedback } }),
     stop: (id: string) => send("POST", conversation(id, "/stop")),

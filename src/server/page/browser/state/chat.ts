@@ -1,6 +1,6 @@
 import { batch, computed, type Signal, signal } from "@preact/signals";
 import type { WireEvent } from "../../../api/wire.js";
-import type { Client, DocumentFilter } from "../api/client.js";
+import type { Asking, Client } from "../api/client.js";
 import { ApiError, failureOf } from "../api/http.js";
 import { type Answer, applyEvent, beginAnswer, failedAnswer, isRunning, keptAnswer, resumedAnswer } from "./answer.js";
 import { follow } from "./follow.js";
@@ -17,7 +17,8 @@ export interface Exchange {
 export interface ChatOptions {
   readonly client: Client;
   readonly router: Router;
-  readonly filter: () => DocumentFilter | undefined;
+  /** Limits questions to documents, and sets how they are answered. */
+  readonly asking: () => Asking;
   /** Called when a conversation was added or continued. */
   readonly onProgress: () => void;
 }
@@ -27,7 +28,7 @@ type Send = (until: AbortSignal) => Promise<Response>;
 export type Chat = ReturnType<typeof createChat>;
 
 /** The conversation that is open, and the answer that is being made in it. */
-export function createChat({ client, router, filter, onProgress }: ChatOptions) {
+export function createChat({ client, router, asking, onProgress }: ChatOptions) {
   const id = signal<string | undefined>(undefined);
   const state = signal<"loading" | "ready" | "missing" | "failed">("ready");
   const exchanges = signal<readonly Exchange[]>([]);
@@ -173,14 +174,15 @@ export function createChat({ client, router, filter, onProgress }: ChatOptions) 
 
   const regenerate = async () => {
     const conversation = id.value;
-    if (conversation !== undefined) await runOver(beginAnswer(), (until) => client.regenerate(conversation, until));
+    if (conversation !== undefined)
+      await runOver(beginAnswer(), (until) => client.regenerate(conversation, asking(), until));
   };
 
   const decide = async (approvals: Readonly<Record<string, boolean>>) => {
     const conversation = id.value;
     const answer = last.value?.answer.value;
     if (conversation === undefined || !answer) return;
-    await runOver(resumedAnswer(answer), (until) => client.approve(conversation, approvals, until));
+    await runOver(resumedAnswer(answer), (until) => client.approve(conversation, approvals, asking(), until));
   };
 
   return {
@@ -208,13 +210,13 @@ export function createChat({ client, router, filter, onProgress }: ChatOptions) 
     },
     ask: async (question: string) => {
       const conversation = id.value;
-      const within = filter();
+      const how = asking();
       const asked = exchange(question, beginAnswer());
       exchanges.value = [...exchanges.value, asked];
       await run(asked, beginAnswer(), (until) =>
         conversation === undefined
-          ? client.begin(question, within, until)
-          : client.ask(conversation, question, within, until),
+          ? client.begin(question, how, until)
+          : client.ask(conversation, question, how, until),
       );
     },
     /** Asks another question in place of one, in a new conversation that begins with those before it. */
@@ -225,7 +227,7 @@ export function createChat({ client, router, filter, onProgress }: ChatOptions) 
       const asked = exchange(question, beginAnswer());
       exchanges.value = [...before, asked];
       const from = { exchanges: before.length, question };
-      await run(asked, beginAnswer(), (until) => client.branch(conversation, from, filter(), until));
+      await run(asked, beginAnswer(), (until) => client.branch(conversation, from, asking(), until));
     },
     /** Rates an answer, or takes the rating back. */
     rate: async (rated: Exchange, feedback: Answer["feedback"]) => {

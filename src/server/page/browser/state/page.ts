@@ -5,6 +5,7 @@ import type { WireStatus } from "../../../api/wire.js";
 import { createClient } from "../api/client.js";
 import { createSend, failureOf } from "../api/http.js";
 import { createChat } from "./chat.js";
+import { createChoices, takenChoices } from "./choices.js";
 import { createConversations } from "./conversations.js";
 import { createDocuments } from "./documents.js";
 import { matches } from "./media.js";
@@ -24,9 +25,10 @@ export function createPage() {
   /** Where people sign in; `undefined` where they type a token. */
   const signInAddress = signal<string | undefined>(undefined);
   /** The dialog that lies above the page. */
-  const overlay = signal<"palette" | "shortcuts" | undefined>(undefined);
+  const overlay = signal<"palette" | "shortcuts" | "answers" | undefined>(undefined);
   const notice = signal<string | undefined>(undefined);
   const preferences = createPreferences();
+  const choices = createChoices();
   const router = createRouter();
   const client = createClient(
     createSend(base, (address) => {
@@ -52,7 +54,11 @@ export function createPage() {
   const chat = createChat({
     client,
     router,
-    filter: documents.filter,
+    asking: () => {
+      const filter = documents.filter();
+      const settings = takenChoices(choices.chosen.value, status.value?.choices);
+      return { ...(filter && { filter }), ...(settings && { settings }) };
+    },
     onProgress: () => act(conversations.refresh()),
   });
   const uploads = createUploads(client, (path) => new URL(path, base).href, {
@@ -84,6 +90,7 @@ export function createPage() {
     client,
     pins: createPins(),
     preferences,
+    choices,
     router,
     conversations,
     documents,

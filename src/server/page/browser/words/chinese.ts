@@ -47,6 +47,15 @@ export const chinese: Words = {
   waitsForYou: "等待您批准",
   conversationMissing: "没有这个对话，它可能已被删除。",
 
+  answerSettings: "回答设置",
+  answerSettingsExplained: "对您之后的问题生效，保存在此浏览器中。",
+  chatModel: "对话模型",
+  passagesToAnswerFrom: "用于回答的段落数",
+  ownInstructions: "您的要求",
+  ownInstructionsPlaceholder: "例如：用三句话回答。",
+  usual: "默认",
+  allAsUsual: "全部恢复默认",
+
   appearance: "外观",
   themes: { system: "跟随系统", light: "浅色", dark: "深色" },
   languageLabel: "语言",
@@ -63,11 +72,7 @@ export const chinese: Words = {
   emptyMayUpload: "把文件拖到页面任意位置，或选择文件，然后就可以提问。",
   emptyMayNotUpload: "文档库中还没有文档。",
   examplesLabel: "示例问题",
-  examples: [
-    (title) => `《${title}》讲了什么？`,
-    (title) => `《${title}》的要点有哪些？`,
-    (title) => `《${title}》提到了哪些数字，各是什么意思？`,
-  ],
+  aboutTitle: (title) => `《${title}》讲了什么？`,
 
   question: "您的问题",
   questionPlaceholder: "就您的文档提问",
@@ -116,6 +121,8 @@ export const chinese: Words = {
   toLatest: "转到最新内容",
 
   export: "导出",
+  share: "分享…",
+  copyConversation: "复制整个对话",
   exportMarkdown: "导出为 Markdown",
   exportHtml: "导出为网页",
   exportPrint: "打印或存为 PDF",

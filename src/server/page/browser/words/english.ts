@@ -58,6 +58,15 @@ export const english = {
   waitsForYou: "waits for your approval",
   conversationMissing: "There is no such conversation. It may have been deleted.",
 
+  answerSettings: "Settings of answers",
+  answerSettingsExplained: "They hold for your next questions, in this browser.",
+  chatModel: "Chat model",
+  passagesToAnswerFrom: "Passages to answer from",
+  ownInstructions: "Your instructions",
+  ownInstructionsPlaceholder: "Such as: answer in three sentences.",
+  usual: "As usual",
+  allAsUsual: "All as usual",
+
   appearance: "Appearance",
   themes: { system: "System", light: "Light", dark: "Dark" },
   languageLabel: "Language",
@@ -77,11 +86,7 @@ export const english = {
   emptyMayUpload: "Drop files anywhere on this page, or choose some, and ask about them.",
   emptyMayNotUpload: "The collection holds no documents yet.",
   examplesLabel: "Example questions",
-  examples: [
-    (title: string) => `What is “${title}” about?`,
-    (title: string) => `What are the main points of “${title}”?`,
-    (title: string) => `Which numbers does “${title}” name, and what do they mean?`,
-  ],
+  aboutTitle: (title: string) => `What is “${title}” about?`,
 
   question: "Your question",
   questionPlaceholder: "Ask about your documents",
@@ -135,6 +140,8 @@ export const english = {
   toLatest: "To the latest words",
 
   export: "Export",
+  share: "Share…",
+  copyConversation: "Copy the conversation",
   exportMarkdown: "As Markdown",
   exportHtml: "As a web page",
   exportPrint: "Print, or save as PDF",

@@ -2,16 +2,18 @@ import { useSignal } from "@preact/signals";
 import { usePage } from "../../state/page.js";
 import { Icon } from "../icon.js";
 
-/** Takes the open conversation along as a file, or to paper, with the check of each quotation. */
+const mediaTypes = { md: "text/markdown", html: "text/html" } as const;
+
+/** Takes the open conversation along as a file, to others, or to paper, with the check of each quotation. */
 export function ExportConversation() {
-  const { act, chat, conversations, preferences, status } = usePage();
+  const { act, chat, conversations, notice, preferences, status } = usePage();
   const words = preferences.words.value;
   const isOpen = useSignal(false);
   const exchanges = chat.exchanges.value;
   if (exchanges.length === 0 || chat.running.value) return null;
   const { title = status.value?.title ?? "" } = conversations.list.value.find(({ id }) => id === chat.id.value) ?? {};
 
-  const download = async (kind: "md" | "html") => {
+  const exportAs = async (kind: keyof typeof mediaTypes): Promise<File> => {
     isOpen.value = false;
     const exporting = await import("../../text/conversation-export.js");
     const exported = {
@@ -25,7 +27,22 @@ export function ExportConversation() {
       kind === "md"
         ? exporting.conversationAsMarkdown(exported, words)
         : exporting.conversationAsHtml(exported, words, document.documentElement.lang);
-    save(text, `${fileName(title)}.${kind}`, kind === "md" ? "text/markdown" : "text/html");
+    return new File([text], `${fileName(title)}.${kind}`, { type: `${mediaTypes[kind]};charset=utf-8` });
+  };
+  const copy = async () => {
+    await navigator.clipboard.writeText(await (await exportAs("md")).text());
+    notice.value = words.copied;
+  };
+  /** Hands the conversation to the device's own list of people and programs. */
+  const share = async () => {
+    const file = await exportAs("html");
+    const data = navigator.canShare?.({ files: [file] })
+      ? { title, files: [file] }
+      : { title, text: await (await exportAs("md")).text() };
+    await navigator.share(data).catch((error: unknown) => {
+      // The reader has closed the list.
+      if (!(error instanceof DOMException && error.name === "AbortError")) throw error;
+    });
   };
   const print = () => {
     isOpen.value = false;
@@ -48,10 +65,18 @@ export function ExportConversation() {
         {words.export}
       </summary>
       <div class="menu">
-        <button type="button" onClick={() => act(download("md"))}>
+        {"share" in navigator && (
+          <button type="button" onClick={() => act(share())}>
+            {words.share}
+          </button>
+        )}
+        <button type="button" onClick={() => act(copy())}>
+          {words.copyConversation}
+        </button>
+        <button type="button" onClick={() => act(exportAs("md").then(save))}>
           {words.exportMarkdown}
         </button>
-        <button type="button" onClick={() => act(download("html"))}>
+        <button type="button" onClick={() => act(exportAs("html").then(save))}>
           {words.exportHtml}
         </button>
         <button type="button" onClick={print}>
@@ -68,11 +93,11 @@ function fileName(title: string): string {
   return name.slice(0, 80) || "conversation";
 }
 
-function save(text: string, name: string, type: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+function save(file: File): void {
+  const address = URL.createObjectURL(file);
   const link = document.createElement("a");
   link.href = address;
-  link.download = name;
+  link.download = file.name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

@@ -7,6 +7,13 @@ interface Overlay {
   readonly Show: ComponentType<{ readonly onClose: () => void }>;
 }
 
+/** The code of each dialog. */
+const loaders = {
+  palette: async () => (await import("./palette.js")).Palette,
+  shortcuts: async () => (await import("./shortcuts.js")).Shortcuts,
+  answers: async () => (await import("../shell/answer-settings.js")).AnswerSettings,
+} as const;
+
 /** The dialog, or the view, that a key opens from anywhere on the page. */
 function overlayOf(event: KeyboardEvent): "palette" | "shortcuts" | "new" | undefined {
   const isCommand = event.ctrlKey || event.metaKey;
@@ -18,7 +25,7 @@ function overlayOf(event: KeyboardEvent): "palette" | "shortcuts" | "new" | unde
   return event.key === "?" && !isCommand && !isTyping ? "shortcuts" : undefined;
 }
 
-/** The palette and the list of shortcuts. Their code is loaded when they are first opened. */
+/** The palette, the list of shortcuts and the settings of answers. Their code is loaded when they are first opened. */
 export function Overlays() {
   const { act, isSignedOut, overlay, router } = usePage();
   const shown = useSignal<Overlay | undefined>(undefined);
@@ -37,11 +44,7 @@ export function Overlays() {
   useEffect(() => {
     shown.value = undefined;
     if (wanted === undefined) return;
-    const loading =
-      wanted === "palette"
-        ? import("./palette.js").then(({ Palette }) => ({ Show: Palette }))
-        : import("./shortcuts.js").then(({ Shortcuts }) => ({ Show: Shortcuts }));
-    act(loading.then((loaded) => (shown.value = loaded)));
+    act(loaders[wanted]().then((Show) => (shown.value = { Show })));
   }, [wanted]);
   if (wanted === undefined || shown.value === undefined) return null;
   const { Show } = shown.value;

@@ -3,11 +3,11 @@ import { usePage } from "../../state/page.js";
 import { languages, type Theme } from "../../state/preferences.js";
 import type { Language } from "../../words/words.js";
 
-/** Language and appearance. */
+/** Language and appearance, and the ways to the settings of answers and the list of keys. */
 export function Settings() {
-  const { overlay, preferences } = usePage();
+  const { overlay, preferences, status } = usePage();
   const { language, setLanguage, setTheme, theme, words } = preferences;
-  const { appearance, languageLabel, shortcuts, themes } = words.value;
+  const { answerSettings, appearance, languageLabel, shortcuts, themes } = words.value;
   return (
     <div class="settings">
       <select
@@ -34,6 +34,9 @@ export function Settings() {
           </option>
         ))}
       </select>
+      {status.value?.choices && (
+        <IconButton icon="sliders" label={answerSettings} onClick={() => (overlay.value = "answers")} />
+      )}
       <IconButton icon="keyboard" label={shortcuts} onClick={() => (overlay.value = "shortcuts")} />
     </div>
   );

@@ -68,11 +68,12 @@ function englishQuestion(name: string, text: string): string | undefined {
   const opening = first.toLowerCase();
   if (others.length === 0) return isDefined(name, text) ? `What is ${name}?` : undefined;
   const rest = others.join(" ");
-  if (/^how to \S/i.test(name)) return `How do I ${asVerb(rest.slice("to ".length))}?`;
+  if (/^how to \S+ \S/i.test(name)) return `How do I ${asVerb(rest.slice("to ".length))}?`;
   if (/^getting started with \S/i.test(name)) return `How do I get started with ${others.slice(2).join(" ")}?`;
   const verb = gerunds[opening] ?? (imperatives.has(opening) ? opening : undefined);
   const isOneDeed = verb === opening ? !/^and [^a-z]/.test(rest) : !/^and\b/.test(rest);
-  if (verb !== undefined && others.length > 1 && isOneDeed && !/[:,–—]/.test(rest)) return `How do I ${verb} ${rest}?`;
+  const isWhole = isOneDeed && !/^(?:up|out|in|on|off)$|[:,–—]/.test(rest);
+  if (verb !== undefined && isWhole) return `How do I ${verb} ${rest}?`;
   return isDefined(name, text) ? `What is ${name}?` : undefined;
 }
 

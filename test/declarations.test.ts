@@ -50,6 +50,27 @@ test("the walk reaches what an entry exports, the fields of its options, and the
   expect(names.length).toBeGreaterThan(1200);
 });
 
+/** Names of options that are called or aborted, and of ports: what is without them goes without saying. */
+const withoutDefault = /\.(?:signal|dispatcher|on[A-Z]\w*)$|AiSdkOptions\.|LangChainOptions\./;
+
+test("an editor that points at an option shows its default, and the range of a number", () => {
+  const options = withDeclarations((declarations) =>
+    publicDeclarations(declarations).flatMap(({ file, label, node }) => {
+      const isOption = isPropertySignatureDeclaration(node) && node.postfixToken !== undefined;
+      if (!isOption || !/(?:Options|Settings|Limits|Choices)\./.test(label) || withoutDefault.test(label)) return [];
+      const written = node.getSourceFile().text.slice(node.pos, node.end);
+      const end = written.indexOf("*/");
+      return [{ name: `${file} ${label}`, comment: written.slice(0, end), type: written.slice(end) }];
+    }),
+  );
+  expect(options.length).toBeGreaterThan(400);
+  const undefaulted = options.filter(({ comment }) => !/default|without it|in place of/i.test(comment));
+  expect(undefaulted.map(({ name }) => name)).toEqual([]);
+  const numbers = options.filter(({ type }) => /:\s*number;?$/.test(type));
+  expect(numbers.length).toBeGreaterThan(100);
+  expect(numbers.filter(({ comment }) => !/\d/.test(comment)).map(({ name }) => name)).toEqual([]);
+});
+
 test("every exported function, class, constant and union, and every property and method that types lead to, has a comment", () => {
   const missing = declared.filter(({ needs, has }) => needs && !has).map(({ name }) => name);
   expect(missing.filter((name) => !(name in exceptions))).toEqual([]);

@@ -147,7 +147,7 @@ export function mapStage<In, Out>(
 export interface RunOptions {
   /** Aborts the run, which then throws the signal's `reason`; results that were paid for are kept. */
   readonly signal?: AbortSignal;
-  /** Maximum time for the run, in milliseconds. Default: no limit. */
+  /** Maximum time for the run, in milliseconds, 0 or more. Default: no limit. */
   readonly deadlineMs?: number;
   /**
    * Receives the outcome of each document. Without it, a run in which documents failed ends with a

@@ -43,10 +43,10 @@ export interface UsualIngestOptions<Space extends string = string> extends Share
   readonly concurrency?: number;
   /**
    * Stages of your own for documents, before they are cut; every file is then read. A document that a stage drops ends the
-   * run with an error.
+   * run with an error. Default: none.
    */
   readonly documents?: Stage<Document, Document>;
-  /** Stages of your own for chunks, before they are compared with the store and embedded; everything is then read and cut. */
+  /** Stages of your own for chunks, before they are compared with the store and embedded; everything is then read and cut. Default: none. */
   readonly chunks?: Stage<DocumentChunk, DocumentChunk>;
   /** Another place whose vectors of equal texts are taken over instead of paid for again. Default: the store alone. */
   readonly reuseFrom?: Pick<Store<Space>, "knownVectors">;

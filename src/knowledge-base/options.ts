@@ -64,19 +64,20 @@ export interface KnowledgeBaseOptions {
     /**
      * Makes vectors: an id, or the folder of a model, which is computed in this process with the prompts that it was trained
      * with: a static one (Model2Vec, or StaticEmbedding of sentence-transformers) needs the optional package
-     * `@huggingface/tokenizers`, any other is one for ONNX, and needs `@huggingface/transformers` as well.
+     * `@huggingface/tokenizers`, any other is one for ONNX, and needs `@huggingface/transformers` as well. Default without a transport
+     * of your own: the local service's, which computes with words.
      */
     readonly embedding?: string | ModelFolder;
     /** Id of the model that ranks passages. Default with a transport of your own: none, the order of the search stays. */
     readonly rerank?: string;
-    /** Id of the model that answers questions. */
+    /** Id of the model that answers questions. Default without a transport of your own: the local stand-in, which quotes passages. */
     readonly chat?: string;
   };
   /** How the chat model is asked: thinking, length, the form of tool results. Default: as `chatModel` has it. */
   readonly chat?: Omit<ChatModelOptions, "model">;
   /**
-   * How documents are cut; see `chunk`. Settings that are not given stay as they were when the store was last filled, else
-   * as `chunk` has them.
+   * How documents are cut; see `chunk`. Default of each setting: as it was when the store was last filled, else as `chunk`
+   * has it.
    */
   readonly chunk?: GivenChunkOptions;
   /**

@@ -29,7 +29,7 @@ export interface SearchPassagesOptions<Fields extends object = Metadata> extends
   readonly count?: number;
   /** Hits that stay after a reranker has put all of them in order, 1 to 1000. Default: none, no reranking. */
   readonly topN?: number;
-  /** How a hybrid search fuses its sides, overriding the setting of the knowledge base; see `search`. */
+  /** How a hybrid search fuses its sides; see `search`. Default: as the knowledge base has it. */
   readonly fusion?: Fusion;
   /** Whether `"exact phrase"`, `-word` and `-"phrase"` in the question are signs; see `parseSyntax`. Default: true. */
   readonly syntax?: boolean;
@@ -165,9 +165,9 @@ export interface Ask<Fields extends object = Metadata> {
 
 /** Options for continuing an answer that waits. */
 export interface ResumeOptions extends RunOptions {
-  /** The chat model of the original question, where that named one. */
+  /** The chat model of the original question, where that named one. Default: that of the knowledge base. */
   readonly chatModel?: string | ChatModel;
-  /** Answer options of the original question: with the same tools and `approve`. */
+  /** Answer options of the original question: with the same tools and `approve`. Default: as `answer` has them. */
   readonly answer?: AnswerOptions;
 }
 

@@ -19,7 +19,7 @@ export interface EmbedderOptions<Model extends string = string> {
   /** `base64` falls back to `float` when the service refuses it. Default: `base64`. */
   readonly encoding?: "base64" | "float";
   /**
-   * Length of the vectors; others are refused. Requested when the catalogue says that the model has several, and of services
+   * Length of the vectors, 1 or more; others are refused. Requested when the catalogue says that the model has several, and of services
    * that have a field for it. Default: the catalogue's, else any.
    */
   readonly dimension?: number;

@@ -116,7 +116,7 @@ export interface HandlerOptions {
   readonly hosts?: readonly string[];
   /** Origins of other pages that may use the API, such as `https://app.example.com`. Default: none. */
   readonly origins?: readonly string[];
-  /** Limits on requests, concurrent answers and sizes. */
+  /** Limits on requests, concurrent answers and sizes. Default: those of `ServerLimits`. */
   readonly limits?: ServerLimits;
   /**
    * Maximum number of threads that search, rerank and quote beside the one that streams, 0 to 64: one less than there are cores

@@ -164,7 +164,10 @@ export interface TransportOptions {
   readonly videoStatusAliases?: Readonly<Record<string, VideoStatus>>;
   /** How long links to a video's results work, from its success, in milliseconds. 1 or more, default 86,400,000: a day. */
   readonly videoLinkLifetimeMs?: number;
-  /** The reaction to a request that the contract does not plainly forbid: nothing, a `warning` event, or an error. */
+  /**
+   * The reaction to a request that the contract does not plainly forbid: nothing, a `warning` event, or an error. Default: as
+   * the comment on each says.
+   */
   readonly strictness?: {
     /**
      * `temperature`, `top_p`, `top_k`, `frequency_penalty` and `presence_penalty` outside the bounds that public

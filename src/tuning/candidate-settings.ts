@@ -10,18 +10,18 @@ export interface TunedSettings {
   readonly chunk: {
     /** Maximum size of a chunk, in tokens. */
     readonly maxTokens: number;
-    /** Tokens repeated from the chunk before. Default: as the chunker has it. */
+    /** Tokens repeated from the chunk before, 0 or more. Default: as the chunker has it. */
     readonly overlapTokens?: number;
     /** Whether chunks have their title and headings with them. Default: as the chunker has it. */
     readonly contextLine?: boolean;
   };
   /** How passages are found. */
   readonly retrieval: RetrievalSettings;
-  /** Models other than those of the knowledge base. */
+  /** Models in place of those of the knowledge base. */
   readonly models?: {
-    /** Id of the embedding model, or its folder. */
+    /** Id of the embedding model, or its folder. Default: that of the knowledge base. */
     readonly embedding?: string | ModelFolder;
-    /** Id of the reranker. */
+    /** Id of the reranker. Default: that of the knowledge base. */
     readonly rerank?: string;
   };
 }

@@ -5,11 +5,11 @@ import type { ChatModel, ChatRequest } from "../core/ports.js";
 import { costOf, type Price, type Usage } from "../core/types.js";
 
 export interface ChatBudgetOptions {
-  /** Maximum tokens of all requests and replies together, those of runs that this one continues included. Default: no limit. */
+  /** Maximum tokens of all requests and replies together, 1 or more, those of runs that this one continues included. Default: no limit. */
   readonly maxTokens?: number;
-  /** Maximum cost of the same, in the currency of the chat model's `price`, which it needs. Default: no limit. */
+  /** Maximum cost of the same, above 0, in the currency of the chat model's `price`, which it needs. Default: no limit. */
   readonly maxCost?: number;
-  /** Maximum time of this run, in minutes. Default: no limit. */
+  /** Maximum time of this run, in minutes, above 0. Default: no limit. */
   readonly maxMinutes?: number;
 }
 

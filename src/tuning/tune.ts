@@ -59,17 +59,17 @@ export interface TuneOptions {
   /** Seed of what is drawn: the same seed tries the same. Default: 1. */
   readonly seed?: number;
   /**
-   * Maximum tokens of embeddings and of reranking together, those of a run that this one continues included. The local service's
+   * Maximum tokens of embeddings and of reranking together, 1 or more, those of a run that this one continues included. The local service's
    * reranker counts none. Default: no limit.
    */
   readonly maxTokens?: number;
-  /** Price of a million tokens of the embedding model, in your currency; of the dearest, if you name several. Default: unknown. */
+  /** Price of a million tokens of the embedding model, above 0, in your currency; of the dearest, if you name several. Default: unknown. */
   readonly price?: number;
-  /** Price of a million tokens of the reranker. Default: `price`. */
+  /** Price of a million tokens of the reranker, above 0. Default: `price`. */
   readonly rerankPrice?: number;
-  /** Maximum cost of both, which needs `price`. Default: no limit. */
+  /** Maximum cost of both, above 0, which needs `price`. Default: no limit. */
   readonly maxCost?: number;
-  /** Maximum time, in minutes. Default: no limit. */
+  /** Maximum time, in minutes, above 0. Default: no limit. */
   readonly maxMinutes?: number;
   /**
    * Folder that keeps what was embedded and measured until the run is complete, so that one that was killed continues; it is

@@ -6,11 +6,11 @@ import { withoutNoise } from "../../core/types.js";
 const tokensPerPrice = 1_000_000;
 
 export interface SpendingOptions {
-  /** Price of a million tokens, in your currency. Default: unknown. */
+  /** Price of a million tokens, in your currency, above 0. Default: unknown. */
   readonly price?: number;
   /** Maximum tokens that the service may count in one run, 1 or more. Default: no limit. */
   readonly maxTokens?: number;
-  /** Maximum cost of one run, in the currency of `price`, which it needs. Default: no limit. */
+  /** Maximum cost of one run, above 0, in the currency of `price`, which it needs. Default: no limit. */
   readonly maxCost?: number;
 }
 

@@ -138,7 +138,7 @@ export interface FaultOptions {
     readonly missingVectors?: number;
     /** Leaves out this many numbers at the end of every vector. 0 or more, default 0. */
     readonly missingNumbers?: number;
-    /** Maximum number of texts in one request, in the place of the service's own. Default: none. */
+    /** Maximum number of texts in one request, 1 or more, in the place of the service's own. Default: none. */
     readonly maxBatchTexts?: number;
   };
   /** Faults of video tasks. Default: none. */

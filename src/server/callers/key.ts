@@ -10,11 +10,11 @@ import { seenFields } from "./groups.js";
 
 /** Limits of one caller, in place of those of the server. */
 export interface CallerLimits {
-  /** Requests in a minute, 1 to 1,000,000; more get 429. */
+  /** Requests in a minute, 1 to 1,000,000; more get 429. Default: the server's. */
   readonly requestsPerMinute?: number;
-  /** Tokens of the chat model in a minute, read and written, 1 or more. What the last answer took beyond it is waited for. */
+  /** Tokens of the chat model in a minute, read and written, 1 or more. What the last answer took beyond it is waited for. Default: the server's. */
   readonly tokensPerMinute?: number;
-  /** Answers at once, 1 to 100,000; more get 429. */
+  /** Answers at once, 1 to 100,000; more get 429. Default: the server's. */
   readonly answersAtOnce?: number;
 }
 

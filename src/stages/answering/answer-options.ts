@@ -66,7 +66,7 @@ export interface AnswerOptions {
    * `thinkingTokens` together. 1 or more; default: their sum.
    */
   readonly maxReplyTokens?: number;
-  /** Maximum tokens of request and reply together, to stay below the model's limit. Default: the model's limit. */
+  /** Maximum tokens of request and reply together, 256 or more, to stay below the model's limit. Default: the model's limit. */
   readonly contextTokens?: number;
   /**
    * Where to read documents, such as a store. While there is room, sources are then widened to the parents of their

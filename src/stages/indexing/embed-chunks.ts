@@ -15,14 +15,14 @@ import { TokenBudget } from "./token-budget.js";
 export interface EmbedChunksOptions {
   /** Maximum calls in flight at once. 1 to 256; default 8. */
   readonly concurrency?: number;
-  /** Maximum texts in one call. Default: the embedder's limit, which always holds. */
+  /** Maximum texts in one call, 1 or more. Default: the embedder's limit, which always holds. */
   readonly batchTexts?: number;
-  /** Maximum tokens in one call. Default: the embedder's limit, which always holds. */
+  /** Maximum tokens in one call, 1 or more. Default: the embedder's limit, which always holds. */
   readonly batchTokens?: number;
   /** Maximum bytes of text in one call, as JSON in UTF-8. Default 4 MiB. */
   readonly batchBytes?: number;
   /**
-   * Maximum tokens to spend in one run, as the service counts them. The run ends with a `BudgetError` before the call that
+   * Maximum tokens to spend in one run, 1 or more, as the service counts them. The run ends with a `BudgetError` before the call that
    * would exceed it. Default: no limit.
    */
   readonly maxTokens?: number;
@@ -32,7 +32,7 @@ export interface EmbedChunksOptions {
    */
   readonly payments?: Payments;
   /**
-   * Maximum texts in the first calls, as `onBatchTexts` reported in an earlier run; calls grow again while the service
+   * Maximum texts in the first calls, 1 or more, as `onBatchTexts` reported in an earlier run; calls grow again while the service
    * accepts them. Default: `batchTexts`.
    */
   readonly firstBatchTexts?: number;

@@ -14,7 +14,7 @@ import { optionalCall, remainingTime } from "../calls/timed-calls.js";
 export interface RerankOptions {
   /** Maximum number of hits to keep. 1 to 1000; default 6. */
   readonly topN?: number;
-  /** Maximum number of hits to send, best first. Default: all. */
+  /** Maximum number of hits to send, best first, 1 or more. Default: all. */
   readonly candidates?: number;
   /**
    * Behaviour when reranking fails, for whatever reason: keep the order of the search, with a warning that also stands in

@@ -220,7 +220,12 @@ export async function withKnowledgeBase<T>(
     transport,
     chunk: settings.chunk,
     ...given({ retrieval: settings.retrieval }),
-    models: { embedding: embeddingModelOf(io, settings), rerank: settings.rerankModel, chat: settings.chatModel },
+    models: {
+      embedding: embeddingModelOf(io, settings),
+      rerank: settings.rerankModel,
+      chat: settings.chatModel,
+      picture: settings.pictureModel,
+    },
     onWarning: (message) => io.stderr.write(`citewell: ${message}\n`),
   });
   try {

@@ -5,7 +5,7 @@ import type { Shell } from "./commands/completion.js";
 import { describeFailure, exitCodeOf, exitCodes } from "./output/failure.js";
 import { safeStream } from "./output/terminal-text.js";
 import { version } from "../core/version.js";
-import { between, key, modes, positive, searchModes } from "./settings/flag-values.js";
+import { between, key, modes, positive, repeated, searchModes } from "./settings/flag-values.js";
 import { addKeyCommands } from "./keys/keys-program.js";
 import { addModelCommands } from "./models/models-program.js";
 import { addServeCommand } from "./serve-program.js";
@@ -192,10 +192,16 @@ Files deleted from a folder that still exists are removed by citewell index on i
     .description("answer a question from the indexed documents, with numbered sources")
     .argument("<question...>", "the question, in your own words, with or without quotes around it")
     .option("--no-correct", "do not search for words that the documents lack as they are spelt there")
+    .option(
+      "--image <file>",
+      "picture that goes with the question; needs a model that sees (--picture-model); repeatable",
+      repeated,
+    )
     .takesFilter()
     .takesStore()
     .examples(`
-  $ citewell ask "How do I set the sampler through an environment variable?"`)
+  $ citewell ask "How do I set the sampler through an environment variable?"
+  $ citewell ask "What does this error mean?" --image screenshot.png`)
     .runs(async () => (await import("./commands/ask.js")).askCommand);
 
   program

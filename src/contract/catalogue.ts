@@ -63,6 +63,7 @@ export const localDefaults = {
   embedding: "citewell/local-lexical-m3",
   rerank: "citewell/local-lexical-rerank",
   chat: "citewell/local-extractive",
+  picture: "citewell/local-look",
 } as const;
 
 /**

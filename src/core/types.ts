@@ -203,6 +203,17 @@ export interface Question {
   readonly asked?: string;
   /** Earlier turns, oldest first. */
   readonly history?: readonly Turn[];
+  /** Pictures that go with the question, each `data:image/FORMAT;base64,…` or an http(s) address, at most 9. Default: none. */
+  readonly images?: readonly string[];
+  /** Words of a model about `images`, which are part of `question`. Absent while nobody described them. */
+  readonly imageDescription?: {
+    /** The question without the description. */
+    readonly question: string;
+    /** The description. */
+    readonly text: string;
+    /** Id of the model that described them. */
+    readonly model: string;
+  };
   /** Phrases that every hit has to hold word for word, in its text or its headings. */
   readonly phrases?: readonly string[];
   /** Restricts the hits to documents that it admits. */

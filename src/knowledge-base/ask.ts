@@ -11,6 +11,7 @@ import { streamInSpan } from "../core/telemetry.js";
 import { askableTrace } from "../stages/answering/trace.js";
 import type { AnswerEvent, Question, Retrieved } from "../core/types.js";
 import { answer, resumeAnswer, type Resumption } from "../stages/answering/answer.js";
+import { describeImages } from "../stages/questions/describe-images.js";
 import { condense } from "../stages/questions/condense.js";
 import { embedQuestion } from "../stages/questions/embed-question.js";
 import { hyde, multiQuery } from "../stages/questions/query-variants.js";
@@ -30,6 +31,7 @@ import {
   type Ask,
   type AskOptions,
   askOptions,
+  checkImages,
   checkKept,
   checkQuestion,
   type Resume,
@@ -52,6 +54,8 @@ export interface QuestionModels {
   readonly reranker: () => Reranker;
   /** @throws OptionsError when no chat model was named. */
   readonly chatModel: (other?: string | ChatModel) => ChatModel;
+  /** @throws OptionsError when no model sees pictures. */
+  readonly seeingModel: (answering: ChatModel) => ChatModel;
   /** The whole store, for what no scope has: vectors of hits, and deleting. */
   readonly store: Pick<Store, "knownVectors" | "deleteDocuments">;
   /** Closing waits for the searches and lists in it. */
@@ -62,6 +66,11 @@ export interface QuestionModels {
   readonly weights?: Fusion["weights"] | undefined;
   /** How passages are found where a call does not say. */
   readonly retrieval?: RetrievalSettings;
+}
+
+/** Tokens of a description that leave room for the question in one text to embed, also where another counter counts more. */
+function descriptionTokens({ maxInputTokens }: Embedder): number {
+  return Math.max(16, Math.min(256, Math.floor(maxInputTokens / 4)));
 }
 
 /** Passages that an answer is made from. */
@@ -132,16 +141,25 @@ export function searchAndAsk(
       correct,
       multiQuery: wordings,
       chatModel,
+      images: alsoShown,
       ...how
     } = resolve("ask", askOptions, options);
+    const images = [...(asked.images ?? []), ...alsoShown];
+    checkImages("ask", images);
     const { hyde: guess, answer: answerOptions, filter: alsoGiven, signal, deadlineMs, report } = how;
     checkKept("ask", options.topN, count);
     const chat = models.chatModel(chatModel);
     const alone = condenses ? Pipeline.from<Question>().pipe(condense(chat)) : Pipeline.from<Question>();
-    const worded = rewriting(alone, { multiQuery: wordings, hyde: guess }, () => chat);
+    const seen =
+      images.length === 0
+        ? alone
+        : alone.pipe(describeImages(models.seeingModel(chat), { maxTokens: descriptionTokens(models.embedder) }));
+    const worded = rewriting(seen, { multiQuery: wordings, hyde: guess }, () => chat);
     const searched = count ?? Math.max(usual.count ?? defaultCount, topN);
     const reranks = models.reranks && usual.rerank !== false;
-    const found = worded.pipe(retrieval(usual.mode ?? "hybrid", reranks ? searched : topN, correct, usual.fusion));
+    // A description has no slips, and is not to be shown as what was searched for.
+    const corrects = correct && images.length === 0;
+    const found = worded.pipe(retrieval(usual.mode ?? "hybrid", reranks ? searched : topN, corrects, usual.fusion));
     const ranked = reranks ? found.pipe(reranking(topN)) : found;
     const widened = widenTokens === undefined ? ranked : ranked.pipe(widen(within, { maxTokens: widenTokens }));
     const around = widenTokens === undefined ? { documents: within } : {};
@@ -149,7 +167,9 @@ export function searchAndAsk(
     const run = { signal, deadlineMs, report };
     // The scope is named again for tools of the answer, which search by themselves.
     const filter = bothFilters(scope, bothFilters(asked.filter, alsoGiven));
-    return streaming("ask", signal, () => asking.stream([{ ...asked, ...(filter !== undefined && { filter }) }], run));
+    return streaming("ask", signal, () =>
+      asking.stream([{ ...asked, ...(images.length > 0 && { images }), ...(filter !== undefined && { filter }) }], run),
+    );
   }
 
   function resuming(

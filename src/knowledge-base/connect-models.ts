@@ -21,6 +21,7 @@ export interface ModelChoice {
   readonly embedding?: string | ModelFolder | undefined;
   readonly rerank?: string | undefined;
   readonly chat?: string | undefined;
+  readonly picture?: string | undefined;
 }
 
 /** Models as a caller names them: ports of their own, or ids of models over a transport. */
@@ -31,6 +32,7 @@ export interface GivenModels {
   readonly embedder?: Embedder | undefined;
   readonly reranker?: Reranker | undefined;
   readonly chatModel?: ChatModel | undefined;
+  readonly pictureModel?: ChatModel | undefined;
 }
 
 /** The models of one knowledge base. A chat model or reranker is created on first use: a search needs neither. */
@@ -44,6 +46,8 @@ export interface ConnectedModels {
   readonly reranks: boolean;
   /** False when questions are answered by the local service's stand-in, which quotes the nearest passages. */
   readonly hasChatModel: boolean;
+  /** Whether a model that sees pictures was named. */
+  readonly seesPictures: boolean;
   /** @throws OptionsError when none was chosen. */
   readonly reranker: () => Reranker;
   /**
@@ -52,6 +56,12 @@ export interface ConnectedModels {
    * @throws OptionsError when none was chosen.
    */
   readonly chatModel: (other?: string | ChatModel) => ChatModel;
+  /**
+   * The model that describes pictures of questions: the one that answers, if it sees, else the one for pictures.
+   *
+   * @throws OptionsError when none of them sees.
+   */
+  readonly seeingModel: (answering: ChatModel) => ChatModel;
   readonly close: () => Promise<void>;
 }
 
@@ -92,6 +102,11 @@ export async function connectModels(
   };
   try {
     const chats = new Map<string, ChatModel>();
+    const chatOf = (over: Transport, model: string) => {
+      const known = chats.get(model) ?? chatModel(over, { ...given.chat, model });
+      chats.set(model, known);
+      return known;
+    };
     const rerankModel = models.rerank ?? defaults.rerank;
     const embed =
       given.embedder ?? (inFolder === undefined ? embedder(...atModel(reached("embedding"))) : await modelIn(inFolder));
@@ -99,16 +114,24 @@ export async function connectModels(
       embedder: embed,
       lexicalEmbedding: isLocalModel("embedding", embed.space),
       reranking: !given.reranker && isLocalModel("rerank", rerankModel) ? lexicalReranking : {},
+      seesPictures:
+        models.picture !== undefined ||
+        [given.pictureModel, given.chatModel, given.chat].some((model) => model?.seesPictures === true) ||
+        (transport?.models ?? []).some(({ id, type }) => type === "vlm" && id === models.chat),
       hasChatModel: given.chatModel !== undefined || !isLocalModel("llm", models.chat ?? defaults.chat),
       reranks: (given.reranker ?? rerankModel) !== undefined,
       reranker: () => given.reranker ?? reranker(...atModel(reached("rerank"))),
       chatModel: (other) => {
         if (typeof other === "object") return other;
         if (given.chatModel && (other ?? given.chatModel.model) === given.chatModel.model) return given.chatModel;
-        const [over, model] = reached("chat", other);
-        const known = chats.get(model) ?? chatModel(over, { ...given.chat, model });
-        chats.set(model, known);
-        return known;
+        return chatOf(...reached("chat", other));
+      },
+      seeingModel: (answering) => {
+        if (answering.seesPictures) return answering;
+        const named = given.models?.picture ?? defaults.picture;
+        const seeing = given.pictureModel ?? (named === undefined ? undefined : seeingModelAt(...reached("picture")));
+        if (seeing?.seesPictures) return seeing;
+        throw noSight(answering, seeing);
       },
       close,
     };
@@ -168,6 +191,19 @@ function noService(purpose: keyof ModelChoice, model: string): OptionsError {
   );
 }
 
+function seeingModelAt(transport: Transport, model: string): ChatModel {
+  return chatModel(transport, { model, seesPictures: true });
+}
+
+function noSight({ model }: ChatModel, seeing: ChatModel | undefined): OptionsError {
+  const neither = seeing ? `neither ${model} nor ${seeing.model} sees` : `${model} does not see`;
+  return new OptionsError(
+    "config",
+    `The question has pictures, and ${neither} any: name a vision model, by --picture-model (or CITEWELL_PICTURE_MODEL; in code ` +
+      "models.picture or pictureModel), or leave the pictures out",
+  );
+}
+
 function atModel([transport, model]: [Transport, string]): [Transport, { readonly model: string }] {
   return [transport, { model }];
 }
@@ -175,15 +211,16 @@ function atModel([transport, model]: [Transport, string]): [Transport, { readonl
 function missingModel(purpose: keyof ModelChoice, transport: Transport | undefined): OptionsError {
   const { service = "contract", baseUrl = "this knowledge base" } = transport ?? {};
   const profile = serviceProfile(service);
-  if (profile && !((purpose === "embedding" ? "embeddings" : purpose) in profile.paths)) {
-    const port = purpose === "chat" ? "chatModel" : purpose === "rerank" ? "reranker" : "embedder";
+  const path = purpose === "embedding" ? "embeddings" : purpose === "picture" ? "chat" : purpose;
+  if (profile && !(path in profile.paths)) {
+    const port = { embedding: "embedder", rerank: "reranker", chat: "chatModel", picture: "pictureModel" }[purpose];
     return new OptionsError(
       "config",
       `${service} has no ${purpose} models: in code, pass a ${port} over another service`,
     );
   }
   const where = profile ? `${service} at ${baseUrl}` : baseUrl;
-  const example = profile?.examples?.[purpose] ?? "<id>";
+  const example = (purpose === "picture" ? undefined : profile?.examples?.[purpose]) ?? "<id>";
   return new OptionsError(
     "config",
     `No ${purpose} model is named for ${where}: name one that it has, such as --${purpose}-model ${example} ` +

@@ -23,7 +23,10 @@ export async function connectPictureModel(
 ): Promise<ConnectedPictureModel> {
   const { transport, close } = await connectHere(given);
   try {
-    const catalogue = given ? transport.models : localModels;
+    // A catalogue has the local service's models, too, which no other service has.
+    const catalogue = given
+      ? transport.models.filter(({ id }) => !localModels.some((local) => local.id === id))
+      : localModels;
     const seeing = catalogue.filter(({ type }) => type === "vlm");
     const [only] = seeing;
     const id = named ?? (seeing.length === 1 ? only!.id : undefined);

@@ -11,7 +11,7 @@ import type {
   StoredAnswer,
   StoredExchange,
 } from "../store/conversations/stored-exchange.js";
-import { askOptions, type AskOptions, type ResumeOptions, resumeOptions } from "./question-options.js";
+import { askOptions, type AskOptions, checkImages, type ResumeOptions, resumeOptions } from "./question-options.js";
 
 /** Answers the questions of a conversation. */
 export interface Answering {
@@ -171,14 +171,14 @@ export function conversation(
     id,
     info: () => kept.info(which),
     ask: (question, options = {}) => {
-      resolve("ask", askOptions, options);
+      checkImages("ask", resolve("ask", askOptions, options).images);
       return onceFound(async () => {
         const events = answering.ask({ question, history: turnsOf(await kept.exchanges(which)) }, options);
         return keeping(events, await kept.ask(which, question), options.signal);
       });
     },
     regenerate: (options = {}) => {
-      resolve("ask", askOptions, options);
+      checkImages("regenerate", resolve("ask", askOptions, options).images);
       return onceFound(async () => {
         const exchanges = await kept.exchanges(which);
         const last = exchanges.at(-1);

@@ -96,6 +96,7 @@ export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Pro
   for (const port of ["store", "embedder", "reranker", "chatModel"] as const) {
     if (settings[port]) checkPort("openKnowledgeBase", port, settings[port]);
   }
+  if (settings.pictureModel) checkPort("openKnowledgeBase", "chatModel", settings.pictureModel);
   const { searchAndAsk } = await import("./ask.js");
   const threads = new Set<Readers>();
   const models = await connectModels(settings, (request) => modelReader(threads, request));
@@ -166,6 +167,7 @@ export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Pro
       embedder,
       reranker: models.reranks ? models.reranker() : undefined,
       hasChatModel: models.hasChatModel,
+      seesPictures: models.seesPictures,
       verify: (checks = {}) => running.run(checks.signal, (signal) => store.verify({ ...checks, signal })),
       ...questions,
       readers,
@@ -188,6 +190,7 @@ export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Pro
           transport: options.transport,
           chat: options.chat,
           chatModel: options.chatModel,
+          pictureModel: options.pictureModel,
           weights: options.weights,
           metadata,
           onWarning,

@@ -59,6 +59,8 @@ export interface KnowledgeBaseOptions {
   readonly reranker?: Reranker;
   /** A chat model of your own, in place of `models.chat`. */
   readonly chatModel?: ChatModel;
+  /** A model of your own that sees pictures, in place of `models.picture`. */
+  readonly pictureModel?: ChatModel;
   /** Models by id. Default: the local service's; a transport of your own needs `embedding` and, to ask, `chat`. */
   readonly models?: {
     /**
@@ -72,6 +74,11 @@ export interface KnowledgeBaseOptions {
     readonly rerank?: string;
     /** Id of the model that answers questions. Default without a transport of your own: the local stand-in, which quotes passages. */
     readonly chat?: string;
+    /**
+     * Id of the model that describes pictures of questions where the one that answers sees none. Default without a transport of
+     * your own: the local stand-in, which tells size and colours; else none.
+     */
+    readonly picture?: string;
   };
   /** How the chat model is asked: thinking, length, the form of tool results. Default: as `chatModel` has it. */
   readonly chat?: Omit<ChatModelOptions, "model">;
@@ -123,11 +130,13 @@ export const knowledgeBaseOptions = optionsOf<KnowledgeBaseOptions>()({
     .optional(),
   reranker: z.custom<Reranker>(has("rerank"), "must be a reranker: an object with rerank()").optional(),
   chatModel: chatModelPort.optional(),
+  pictureModel: chatModelPort.optional(),
   models: z
     .strictObject({
       embedding: z.union([z.string().min(1), z.strictObject({ folder: z.string().min(1) })]).optional(),
       rerank: z.string().min(1).optional(),
       chat: z.string().min(1).optional(),
+      picture: z.string().min(1).optional(),
     })
     .default({}),
   chat: chatModelOptions.omit({ model: true }).prefault({}),
@@ -198,6 +207,8 @@ export interface KnowledgeBase<Fields extends object = Metadata> {
   readonly reranker: Reranker | undefined;
   /** False when no chat model is connected: answers are then the passages nearest to the question, word for word. */
   readonly hasChatModel: boolean;
+  /** Whether a model that sees pictures is connected: questions may have pictures then. False for the local stand-in, unless it is named. */
+  readonly seesPictures: boolean;
   /**
    * Streams an answer as it is made; the stream ends with exactly one `finish` or `error`. Nothing is sent before the loop
    * begins. Leaving the loop aborts the search, the model and its tools. An aborted `signal` does so, too, and ends the stream

@@ -116,6 +116,11 @@ export interface AskOptions<Fields extends object = Metadata> extends RunOptions
    */
   readonly widenTokens?: number;
   /**
+   * Pictures that go with the question, besides its own: each `data:image/FORMAT;base64,…`, together at most 45 MiB, or an http(s)
+   * address, at most 9. They are described for the search, and go to the answering model where that sees. Default: none.
+   */
+  readonly images?: readonly string[];
+  /**
    * Answers, and rewrites the question, in place of the knowledge base's chat model: the id of another at the same service, or a
    * model of your own. Default: that of the knowledge base.
    */
@@ -142,6 +147,7 @@ export const askOptions = optionsOf<AskOptions>()({
   count: candidates.optional(),
   topN: candidates.optional(),
   widenTokens: z.int().min(16).optional(),
+  images: listOption(z.array(z.string())).default([]),
   chatModel: otherChatModel,
   answer: answerOptions.prefault({}),
 });
@@ -207,6 +213,8 @@ const askedQuestion = optionsOf<Question>()({
   question: z.string(),
   asked: z.string().optional(),
   history: listOption(z.array(turn)).optional(),
+  images: listOption(z.array(z.string())).optional(),
+  imageDescription: z.custom<Question["imageDescription"]>().optional(),
   phrases: listOption(z.array(z.string())).optional(),
   filter: narrowingOption(z.custom<Filter>()),
   not: listOption(z.array(z.string())).optional(),
@@ -216,6 +224,8 @@ const askedQuestion = optionsOf<Question>()({
   warnings: listOption(z.array(z.string())).optional(),
   requests: z.custom<Question["requests"]>().optional(),
 });
+
+export { checkImages } from "../models/question-images.js";
 
 /** @throws OptionsError when more passages are to be kept than are searched, with both numbers. */
 export function checkKept(call: string, topN: number | undefined, count: number | undefined): void {

@@ -57,6 +57,8 @@ export interface ChatModelOptions {
   readonly toolMessages?: "user-xml" | "role-tool";
   /** Sampling temperature, 0 to 2; a request's own wins. Default: the service's, 0.7. */
   readonly temperature?: number;
+  /** Whether the model takes pictures in messages. Default: as the transport's catalogue says; false for a model that it lacks. */
+  readonly seesPictures?: boolean;
   /** Counts tokens. Default: the exact counter of the library's own vocabulary. */
   readonly tokens?: TokenCounter;
 }
@@ -69,6 +71,7 @@ export const chatModelOptions = optionsOf<ChatModelOptions>()({
   thinking: Thinking.optional(),
   toolMessages: z.enum(["user-xml", "role-tool"]).optional(),
   temperature: z.number().min(0).max(2).optional(),
+  seesPictures: z.boolean().optional(),
   tokens: Counter.optional(),
 });
 
@@ -106,7 +109,7 @@ export function chatModel(transport: Transport, options: ChatModelOptions): Chat
   const profile = serviceProfile(transport.service);
   const toolMessages = settings.toolMessages ?? (profile ? "role-tool" : "user-xml");
   const info = modelInfo(transport.models, model, "llm");
-  const type = info.type === "vlm" ? "vlm" : "llm";
+  const type = (settings.seesPictures ?? info.type === "vlm") ? "vlm" : "llm";
   const { contextTokens = info.contextTokens ?? profile?.chat?.contextTokens ?? defaultContextTokens } = settings;
   const maxOutputTokens = settings.maxOutputTokens ?? Math.min(defaultMaxTokens[type], Math.floor(contextTokens / 2));
   const maxReplyTokens = profile ? Infinity : maxServiceTokens[type];

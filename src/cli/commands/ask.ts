@@ -1,5 +1,9 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { OptionsError } from "../../core/errors.js";
 import type { Filter } from "../../core/filter.js";
 import type { Answer, AnswerEvent } from "../../core/types.js";
+import { imageAddress } from "../../models/question-images.js";
 import type { KnowledgeBase } from "../../knowledge-base/options.js";
 import { explainStop, withKnowledgeBase, type CommandIo, type StoreFlags } from "../command-context.js";
 import { describeSources } from "../output/answer-sources.js";
@@ -15,26 +19,37 @@ export interface AskFlags extends StoreFlags {
   readonly filter?: Filter;
   /** False with `--no-correct`. */
   readonly correct?: boolean;
+  /** Paths of picture files. */
+  readonly image?: readonly string[];
 }
 
 export async function askCommand(
   io: CommandIo,
   words: readonly string[],
-  { filter, correct, ...flags }: AskFlags,
+  { filter, correct, image: files = [], ...flags }: AskFlags,
 ): Promise<number> {
   const { stdout, signal } = io;
   const question = words.join(" ");
+  const images = await Promise.all(files.map((file) => readImage(io, file)));
   return withKnowledgeBase(io, flags, false, async (kb, settings) => {
     if (explainsQuoting(io, settings, flags.json)) await explainQuotingOnce(io, kb);
     const remark = filter && (await filterRemark(kb, filter));
     if (remark !== undefined) io.stderr.write(remark);
-    const events = kb.ask(question, { ...given({ filter, correct }), signal });
+    const events = kb.ask(question, { ...given({ filter, correct }), images, signal });
     const answering = flags.json ? readAnswer(events) : showAnswer(events, io, await answerView(io));
     const stopped = "\nStopped. Run the same command again for the whole answer.\n";
     const answer = await explainStop(io, stopped, answering);
     if (flags.json) stdout.write(`${JSON.stringify(answerAsJson(answer))}\n`);
     return exitCodes.done;
   });
+}
+
+/** A picture file for a question. @throws OptionsError for one that cannot be read, or is no picture. */
+export async function readImage({ directory }: CommandIo, path: string): Promise<string> {
+  const bytes = await readFile(resolve(directory, path)).catch((cause: unknown) => {
+    throw new OptionsError("options", `The picture ${path} cannot be read: check the path`, { option: "image", cause });
+  });
+  return imageAddress(bytes, path);
 }
 
 /** Note that answers are only quotes: readers may not know that they come from a stand-in. */

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import type { Conversation } from "../../knowledge-base/conversation.js";
 import type { Answer, AnswerEvent } from "../../core/types.js";
-import { explainsQuoting, quotingNote, showAnswer } from "./ask.js";
+import { explainsQuoting, quotingNote, readImage, showAnswer } from "./ask.js";
 import { describeSources } from "../output/answer-sources.js";
 import { withKnowledgeBase, type StoreFlags, type CommandIo } from "../command-context.js";
 import { answerView, type AnswerView } from "../output/answer-view.js";
@@ -13,6 +13,7 @@ export interface ChatFlags extends StoreFlags {
 }
 
 const help = `/sources  show the sources of the last answer
+/image FILE  send a picture with the next question; needs a model that sees
 /new      begin another conversation
 /quit     end the chat, as Ctrl-D does, and Ctrl-C on an empty line; during an answer Ctrl-C stops the answer
 `;
@@ -25,6 +26,7 @@ export async function chatCommand(io: CommandIo, flags: ChatFlags): Promise<numb
     let talk = kb.conversation({ id: flags.conversation ?? randomUUID() });
     const view = await answerView(io);
     let last: Answer | undefined;
+    const images: string[] = [];
     let failed = false;
     let answering: AbortController | undefined;
     const lines = createInterface({ input: stdin, terminal: typed, ...(typed && { output: stdout }) });
@@ -59,14 +61,26 @@ export async function chatCommand(io: CommandIo, flags: ChatFlags): Promise<numb
         else if (words === "/new") {
           talk = kb.conversation({ id: randomUUID() });
           last = undefined;
+          images.length = 0;
           notes.write(`Conversation ${talk.id}\n`);
         } else if (words === "/sources") {
           stdout.write(last ? describeSources(last, io, view) : "There is no answer yet.\n");
+        } else if (words.startsWith("/image ")) {
+          try {
+            images.push(await readImage(io, words.slice("/image ".length).trim()));
+            notes.write(
+              `${images.length === 1 ? "1 picture goes" : `${images.length} pictures go`} with the next question.\n`,
+            );
+          } catch (error) {
+            stderr.write(`${describeFailure(error, false)}\n`);
+            failed ||= !typed;
+          }
         } else if (words.startsWith("/")) stderr.write(`${words} is not a command; /help lists them\n`);
         else if (words !== "") {
           answering = new AbortController();
           const { signal } = answering;
-          const answer = await answerLine(io, talk, words, { signal, json: flags.json === true, typed, view });
+          const json = flags.json === true;
+          const answer = await answerLine(io, talk, words, { signal, json, typed, view, images: images.splice(0) });
           answering = undefined;
           if (answer) last = answer;
           else failed ||= !signal.aborted;
@@ -86,6 +100,7 @@ export async function chatCommand(io: CommandIo, flags: ChatFlags): Promise<numb
 
 interface AnswerLine {
   readonly signal: AbortSignal;
+  readonly images: readonly string[];
   readonly json: boolean;
   readonly typed: boolean;
   readonly view: AnswerView;
@@ -96,11 +111,11 @@ async function answerLine(
   io: CommandIo,
   talk: Conversation,
   question: string,
-  { signal, json, typed, view }: AnswerLine,
+  { signal, images, json, typed, view }: AnswerLine,
 ): Promise<Answer | undefined> {
-  const events = talk.ask(question, { signal });
-  if (json) return writeEvents(io, events);
   try {
+    const events = talk.ask(question, { images, signal });
+    if (json) return await writeEvents(io, events);
     return await showAnswer(events, io, view);
   } catch (error) {
     const howToEnd = typed ? " Press Ctrl-C again to end the chat." : "";

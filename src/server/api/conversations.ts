@@ -7,6 +7,7 @@ import type { Conversation } from "../../knowledge-base/conversation.js";
 import type { AskOptions } from "../../knowledge-base/question-options.js";
 import { type CallerSettings, choiceFields, chosenOptions } from "../choices.js";
 import { Refusal } from "../guard/refusal.js";
+import { imagesField, requireSeen } from "../question-images.js";
 import { answerEvents } from "./answer-events.js";
 import { checkApprovals } from "./approvals.js";
 import { pageFields } from "./request-fields.js";
@@ -31,7 +32,8 @@ const pageCursor = z
   })
   .describe("The `next` of the page before")
   .meta({ examples: ["1750000000000-0b2f6f0e-6a2e-4d8e-9a55-0f5f3c1d2e3f"] });
-const asked = { question: questionField, filter: filterField, ...choiceFields };
+const how = { filter: filterField, images: imagesField, ...choiceFields };
+const asked = { question: questionField, ...how };
 
 export const conversationRoutes = [
   route({
@@ -68,9 +70,9 @@ export const conversationRoutes = [
     summary: "Begin a conversation with a question; the first event has its id",
     request: z.strictObject(asked),
     reply: "events",
-    serve({ question, ...how }, context) {
+    serve({ question, ...asking }, context) {
       const conversation = openConversation(context, randomUUID());
-      const options = optionsFor(context, how);
+      const options = optionsFor(context, asking);
       return startQuestion(context, conversation, { question, position: 1 }, (signal) =>
         conversation.ask(question, { ...options, signal }),
       );
@@ -132,9 +134,9 @@ export const conversationRoutes = [
     summary: "Ask the next question of a conversation",
     request: z.strictObject({ id, ...asked }),
     reply: "events",
-    async serve({ id: which, question, ...how }, context) {
+    async serve({ id: which, question, ...asking }, context) {
       const { conversation, info } = await existingConversation(context, which);
-      const options = optionsFor(context, how);
+      const options = optionsFor(context, asking);
       return startQuestion(context, conversation, { question, position: info.exchanges + 1 }, (signal) =>
         conversation.ask(question, { ...options, signal }),
       );
@@ -145,11 +147,11 @@ export const conversationRoutes = [
     path: "/api/conversations/{id}/regenerate",
     operation: "regenerateAnswer",
     summary: "Answer the last question anew; the old answer stays until the new one is whole",
-    request: z.strictObject({ id, filter: filterField, ...choiceFields }),
+    request: z.strictObject({ id, ...how }),
     reply: "events",
-    async serve({ id: which, ...how }, context) {
+    async serve({ id: which, ...asking }, context) {
       const { conversation } = await existingConversation(context, which);
-      const options = optionsFor(context, how);
+      const options = optionsFor(context, asking);
       return startQuestion(context, conversation, (await conversation.exchanges()).at(-1), (signal) =>
         conversation.regenerate({ ...options, signal }),
       );
@@ -194,8 +196,8 @@ export const conversationRoutes = [
       ...asked,
     }),
     reply: "events",
-    async serve({ id: which, exchanges, question, ...how }, context) {
-      const options = optionsFor(context, how);
+    async serve({ id: which, exchanges, question, ...asking }, context) {
+      const options = optionsFor(context, asking);
       const from = await existingConversation(context, which);
       const newId = randomUUID();
       const conversation =
@@ -241,12 +243,16 @@ export const conversationRoutes = [
   }),
 ];
 
-/** Options of an answer, with what the caller narrows and chooses. */
-function optionsFor(
-  { ask, choices }: RouteContext,
-  { filter, settings }: { readonly filter?: Filter | undefined; readonly settings: CallerSettings },
-): AskOptions {
-  return { ...chosenOptions(ask, choices, settings), ...given({ filter }) };
+interface AskedHow {
+  readonly filter?: Filter | undefined;
+  readonly images: readonly string[];
+  readonly settings: CallerSettings;
+}
+
+/** Options of an answer, with what the caller narrows, shows and chooses. */
+function optionsFor({ ask, choices, kb }: RouteContext, { filter, images, settings }: AskedHow): AskOptions {
+  requireSeen(kb, images, "images");
+  return { ...chosenOptions(ask, choices, settings), images, ...given({ filter }) };
 }
 
 type Holding = Pick<RouteContext, "documents" | "access">;

@@ -35,6 +35,7 @@ export const documentRoutes = [
           chunks: counts.chunks,
           mayWrite: hasRole(access, "manage"),
           chatModel: kb.hasChatModel,
+          images: kb.seesPictures,
           originals: originals === true ? ("files" as const) : originals ? ("documents" as const) : ("none" as const),
           pictures: pictures !== undefined,
           ...given({ choices: offeredChoices(choices), uploads: uploads?.limitsFor(access) }),

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Filter } from "../../core/filter.js";
 import { given } from "../../core/given.js";
 import { choiceFields, chosenOptions } from "../choices.js";
+import { imagesField, requireSeen } from "../question-images.js";
 import { answerEvents } from "./answer-events.js";
 import { consideredIn } from "./considered-passages.js";
 import { type NumberedEvents, route } from "./route.js";
@@ -74,11 +75,13 @@ export const questionRoutes = [
       question: questionField,
       history: z.array(Turn).max(maxHistoryTurns).default([]),
       filter: filterField,
+      images: imagesField,
       ...choiceFields,
     }),
     reply: "events",
-    serve({ question, history, filter, settings }, context) {
+    serve({ question, history, filter, images, settings }, context) {
       const { documents, answers, choices, request, audit } = context;
+      requireSeen(context.kb, images, "images");
       const ask = chosenOptions(context.ask, choices, settings);
       audit({ event: "question", text: question });
       // An answer that is not stored cannot be resumed.
@@ -86,7 +89,7 @@ export const questionRoutes = [
       const signal = request.signal;
       const decided = approve === "later" ? {} : given({ approve });
       const events = documents.ask(
-        { question, history },
+        { question, history, images },
         { ...how, answer: { ...answer, ...decided }, signal, ...given({ filter }) },
       );
       return { events: numbered(announced(admitted(answerEvents(events, context), answers.admit()))) };

@@ -312,6 +312,7 @@ export const WireStatus = z
     originals: z
       .enum(["none", "files", "documents"])
       .describe("What can be had at /api/originals: nothing, files of the server, or the original of every document"),
+    images: z.boolean().describe("Whether questions may have pictures: a model that sees them is connected"),
     pictures: z.boolean().describe("Whether pictures of documents can be had at /api/pictures"),
     choices: z
       .object({

@@ -8,6 +8,7 @@ import { answerEvents } from "../api/answer-events.js";
 import type { RouteContext } from "../api/route.js";
 import type { WireCitation, WireEvent } from "../api/wire.js";
 import { Refusal } from "../guard/refusal.js";
+import { requireSeen } from "../question-images.js";
 import {
   askOptionsFor,
   begun,
@@ -43,10 +44,12 @@ export async function serveChatCompletion(body: unknown, context: RouteContext):
     temperature: how.temperature,
     maxTokens: how.max_completion_tokens ?? how.max_tokens,
   };
+  const images = imagesOf(last);
+  requireSeen(context.kb, images, "messages: image_url");
   context.audit({ event: "question", text: textOf(last) });
   const events = answerEvents(
     context.documents.ask(
-      { question: textOf(last), history: messages.slice(0, -1).filter(isTurn).map(turnOf) },
+      { question: textOf(last), images, history: messages.slice(0, -1).filter(isTurn).map(turnOf) },
       { ...askOptionsFor(context, wanted), signal: context.request.signal },
     ),
     context,
@@ -101,14 +104,21 @@ function turnOf(message: Said) {
   return { role: message.role === "assistant" ? ("assistant" as const) : ("user" as const), text: textOf(message) };
 }
 
+function imagesOf({ content }: Said): string[] {
+  if (typeof content === "string") return [];
+  return (content ?? []).flatMap((part) => (part.type === "image_url" ? [part.image_url.url] : []));
+}
+
 function textOf({ content }: Said): string {
   if (typeof content === "string") return content;
   return (content ?? [])
     .map((part) => {
       if (part.type === "text") return part.text;
       if (part.type === "refusal") return part.refusal;
-      throw new Refusal(400, "options", "messages: pictures are not looked at; send the question as text");
+      // The last question's pictures are read apart; those of earlier ones were answered.
+      return "";
     })
+    .filter((text) => text !== "")
     .join("\n");
 }
 

@@ -11,6 +11,7 @@ import { answerName } from "../api/conversations.js";
 import type { NumberedEvents, RouteContext } from "../api/route.js";
 import type { WireCitation } from "../api/wire.js";
 import { Refusal } from "../guard/refusal.js";
+import { requireSeen } from "../question-images.js";
 
 /** A request of the AI SDK's `useChat`, as its default transport sends it. https://ai-sdk.dev/docs/ai-sdk-ui/transport */
 export const ChatRequest = z.object({
@@ -45,7 +46,8 @@ export async function serveUiMessages(body: unknown, context: RouteContext): Pro
   if (found && found.owner !== owner) throw new Refusal(404, "not-found", "There is no such conversation");
   const last = messages.at(-1)!;
   if (last.role === "assistant") checkApprovals(approvalsIn(last), id, context);
-  else context.audit({ event: "question", conversation: id, text: textOf(last) });
+  else requireSeen(context.kb, imagesIn(last), "messages: file");
+  if (last.role !== "assistant") context.audit({ event: "question", conversation: id, text: textOf(last) });
   const conversation = context.documents.conversation({ id, ...given({ owner }) });
   const name = answerName(context, id);
   // An answer that its reader has stopped may still be ending when the next question comes, which is to know of it.
@@ -82,8 +84,8 @@ function answerTo(
     return conversation.resume(approvals, { signal, ...given({ answer: ask.answer }) });
   if (last.role !== "user")
     throw new Refusal(400, "options", "messages: the last one must be a question, or decide on calls");
-  const question = questionIn(last);
-  const options = { ...ask, signal };
+  const question = textOf(last);
+  const options = { ...ask, images: imagesIn(last), signal };
   const isRegenerated = trigger === "regenerate-message";
   // An ordinary question goes on with all that is kept, so that a page that has lost its list, or sends only its last
   // message, deletes nothing. An edited question or a regenerated answer has ended the list there, for the reader and so for
@@ -126,11 +128,16 @@ function countShown(stored: readonly string[], seen: readonly string[]): number 
   return stored.length;
 }
 
-function questionIn(message: Message): string {
-  if (message.parts.some(({ type }) => type === "file")) {
-    throw new Refusal(400, "options", "messages: a question is text; files in it are not read");
-  }
-  return textOf(message);
+/** Addresses of the pictures of a question. @throws Refusal (400 `options`) for files that are none. */
+function imagesIn({ parts }: Message): string[] {
+  const File = z.object({ type: z.literal("file"), mediaType: z.string().startsWith("image/"), url: z.string() });
+  return parts
+    .filter(({ type }) => type === "file")
+    .map((part) => {
+      const { success, data } = File.safeParse(part);
+      if (success) return data.url;
+      throw new Refusal(400, "options", "messages: a question is text and pictures; other files in it are not read");
+    });
 }
 
 function textOf({ parts }: Message): string {

@@ -24,6 +24,8 @@ export interface FixedParts {
   readonly history: readonly Turn[];
   /** All tools that may be offered. */
   readonly tools: readonly ToolDescription[];
+  /** Tokens of the question's pictures. */
+  readonly pictureTokens: number;
   /** Reserved to ask again after a bad reply, beside the question, which is then repeated. 0 when that cannot happen. */
   readonly repairTokens: number;
 }
@@ -83,10 +85,10 @@ export function allocateContext(
 /** Counts the tokens of the fixed parts. */
 function fixedCosts(
   { tokens }: Pick<ChatModel, "tokens">,
-  { system, question: text, history, tools, repairTokens }: FixedParts,
+  { system, question: text, history, tools, pictureTokens, repairTokens }: FixedParts,
 ) {
   const asking = { role: "user", content: renderSourcedQuestion({ sources: [], question: text }) } as const;
-  const question = countMessageTokens([asking], tokens);
+  const question = countMessageTokens([asking], tokens) + pictureTokens;
   const systemTurns = history.filter(({ role }) => role === "system").map((turn) => turn.text);
   const described = tools.reduce((sum, tool) => sum + tokens.count(JSON.stringify(tool)) + toolOverheadTokens, 0);
   const unfolded = foldMessages(

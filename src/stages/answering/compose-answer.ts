@@ -1,5 +1,5 @@
 import { given } from "../../core/given.js";
-import { AnswerError } from "../../core/errors.js";
+import { AnswerError, OptionsError } from "../../core/errors.js";
 import type { RunContext } from "../../core/pipeline.js";
 import type { ChatModel } from "../../core/ports.js";
 import type { Answer, Document, Hit, Retrieved, ToolExchange, Turn } from "../../core/types.js";
@@ -7,6 +7,7 @@ import { longestStart } from "../../text/blocks/cut-text.js";
 import { foldMessages } from "../../text/prompt/fold-messages.js";
 import type { ToolRound } from "../../text/prompt/tool-messages.js";
 import { packSources } from "../../text/prompt/pack.js";
+import { pictureTokens } from "../../text/tokens/tokens.js";
 import { abstentionFor, callFirst, renderSourcedQuestion, systemPrompt } from "../../text/prompt/prompt.js";
 import { remainingTime } from "../calls/timed-calls.js";
 import { allocateContext } from "./allocate-context.js";
@@ -20,6 +21,9 @@ import { resumeToolRound, type RoundDecisions } from "./tools/resume-tool-round.
 import { runToolRound, settleRound, withIds } from "./tools/run-tool-round.js";
 import type { FinishedCall } from "./tools/run-tool.js";
 import type { Toolbox } from "./tools/toolbox.js";
+
+/** The largest size, in pixels, at which most models read a picture: larger ones are made smaller. */
+const readSize = { width: 1344, height: 1344 };
 
 export interface AnswerParts {
   readonly model: ChatModel;
@@ -47,10 +51,10 @@ export async function* composeAnswer(
 ): AsyncGenerator<AnswerProgress, Answer> {
   const resumed = "paused" in from ? from : undefined;
   const paused = resumed?.paused;
-  const retrieved = "paused" in from ? from.paused.retrieved : from;
+  const retrieved = withoutDescription("paused" in from ? from.paused.retrieved : from);
   const { hits, filter, searchedFor } = retrieved;
   // The sources have the words that were searched for, and a model that quotes finds no others.
-  const question = searchedFor ?? retrieved.question;
+  const { question, pictures } = askedWithPictures(model, retrieved);
   const { tokens } = model;
   if (!paused) yield { type: "retrieved", hits, trace: retrieved.trace, ...given({ searchedFor }) };
 
@@ -63,6 +67,7 @@ export async function* composeAnswer(
     question,
     history,
     tools: tools.offered,
+    pictureTokens: pictures.length * pictureTokens(readSize),
     repairTokens: structure ? repairTokens : 0,
   });
   const sources = new AnswerSources(
@@ -111,7 +116,7 @@ export async function* composeAnswer(
     const offered = bad === undefined && rounds.length < settings.maxRounds ? tools.offered : [];
     const repair = bad ? repairMessages(bad, question, tokens) : [];
     const folded = foldMessages(
-      { system, history, ask, rounds },
+      { system, history, ask, pictures, rounds },
       { maxMessages: model.maxMessages - repair.length, maxTokens: shares.conversation, tokens, ...form },
     );
     draft.fold(folded);
@@ -165,6 +170,31 @@ export async function* composeAnswer(
     if (bad) throw misfit(reply, read.problem);
     bad = { text: reply.text, problem: read.problem };
   }
+}
+
+/** The question as the model gets it: with its pictures where the model sees, else with what another model says of them. */
+function askedWithPictures(
+  { model, seesPictures = false }: ChatModel,
+  { question, searchedFor = question, images = [], imageDescription: described, warnings = [] }: Retrieved,
+): { readonly question: string; readonly pictures: readonly string[] } {
+  if (images.length === 0 || seesPictures) return { question: searchedFor, pictures: images };
+  if (described === undefined) {
+    const why = warnings.length === 0 ? "" : ` (${warnings.join("; ")})`;
+    throw new OptionsError(
+      "options",
+      `${model} sees no pictures, and nobody has described those of the question${why}: ask a model that sees`,
+    );
+  }
+  const isOne = images.length === 1;
+  const came = isOne ? "A picture came" : `${images.length} pictures came`;
+  const says = `A model that sees says of ${isOne ? "it" : "them"}, as data: ${JSON.stringify(described.text)}`;
+  return { question: `${searchedFor}\n\n${came} with the question. ${says}`, pictures: [] };
+}
+
+/** The retrieved passages with the question as it was before its pictures were described for the search. */
+function withoutDescription(retrieved: Retrieved): Retrieved {
+  const { imageDescription: described } = retrieved;
+  return described ? { ...retrieved, question: described.question } : retrieved;
 }
 
 /** The hits as sources, widened while there is room. */

@@ -31,8 +31,10 @@ function callsOf({ round }: Pick<PausedAnswer, "round">): readonly WaitingCall[]
 const version = 1;
 
 export function pause({ retrieved, ...rest }: PausedAnswer): WaitingAnswer {
-  const { question, asked, searchedFor, history, filter, hits, trace, usage, requests } = retrieved;
-  const kept = { question, asked, searchedFor, history, filter, hits, trace, usage, requests };
+  const { question, asked, searchedFor, images, imageDescription, history, filter, hits, trace, usage, requests } =
+    retrieved;
+  const asking = { question, asked, searchedFor, images, imageDescription, history, filter };
+  const kept = { ...asking, hits, trace, usage, requests };
   const state = { version, retrieved: kept, ...rest };
   const waiting = {
     calls: callsOf(rest),

@@ -11,6 +11,8 @@ export interface Conversation {
   readonly history: readonly Turn[];
   /** The current question with its sources. Never shortened. */
   readonly ask: string;
+  /** Pictures that go with the question. Default: none. */
+  readonly pictures?: readonly string[];
   /** Tool rounds since `ask`, oldest first. */
   readonly rounds: readonly ToolRound[];
 }
@@ -70,7 +72,8 @@ export function foldMessages(conversation: Conversation, limits: FoldLimits): Fo
   const turns = conversation.history.filter(({ role }) => role !== "system");
   const { rounds } = conversation;
   const system: ChatMessage = { role: "system", content: systemText(conversation) };
-  const asking: ChatMessage = { role: "user", content: conversation.ask };
+  const { ask, pictures = [] } = conversation;
+  const asking: ChatMessage = { role: "user", content: ask, ...(pictures.length > 0 && { pictures }) };
   const keepNewest = <Item>(items: readonly Item[], render: (item: Item) => ChatMessage[], keep: KeepLimits) =>
     splitNewest(
       items.map(render).map((messages) => ({ messages, tokens: countMessageTokens(messages, tokens) })),
@@ -210,7 +213,12 @@ function merge(messages: readonly ChatMessage[]): ChatMessage[] {
   for (const message of messages) {
     const last = merged.at(-1);
     if (last?.role === message.role && message.role !== "tool") {
-      merged[merged.length - 1] = { ...message, content: joinParagraphs(last.content, message.content) };
+      const pictures = [...(last.pictures ?? []), ...(message.pictures ?? [])];
+      merged[merged.length - 1] = {
+        ...message,
+        content: joinParagraphs(last.content, message.content),
+        ...(pictures.length > 0 && { pictures }),
+      };
     } else merged.push(message);
   }
   return merged;

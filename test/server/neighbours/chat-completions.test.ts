@@ -120,7 +120,7 @@ describe("OpenAI's client, unmodified", () => {
     [
       "a picture",
       { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "data:," } }] }] },
-      /pictures are not looked at/,
+      /no model that sees pictures is connected here/,
     ],
     ["a temperature that no model has", { temperature: 9 }, /temperature/],
   ])("shows the reason when it asks with %s", async (_, fields, message) => {

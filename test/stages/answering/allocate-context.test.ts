@@ -9,7 +9,14 @@ const tokens: TokenCounter = { name: "characters", count: ({ length }) => length
 /** Tokens around each message. */
 const framing = 8;
 const asking = renderSourcedQuestion({ sources: [], question: "Why?" }).length + framing;
-const parts: FixedParts = { system: "s".repeat(100), question: "Why?", history: [], tools: [], repairTokens: 0 };
+const parts: FixedParts = {
+  system: "s".repeat(100),
+  question: "Why?",
+  history: [],
+  tools: [],
+  pictureTokens: 0,
+  repairTokens: 0,
+};
 const options = { answerTokens: 2000, thinkingTokens: 1600 };
 
 /** The shares when the reply, the system message and the question leave this much room. */

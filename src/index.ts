@@ -163,7 +163,6 @@ export { embedChunks } from "./stages/indexing/embed-chunks.js";
 export type { EmbedChunksOptions } from "./stages/indexing/embed-chunks.js";
 export { skipKnown } from "./stages/indexing/skip-known.js";
 export { store } from "./stages/indexing/store.js";
-export { describeImages, type DescribeImagesOptions } from "./stages/questions/describe-images.js";
 export { condense } from "./stages/questions/condense.js";
 export type { CondenseOptions } from "./stages/questions/condense.js";
 export { embedQuestion } from "./stages/questions/embed-question.js";

@@ -25,13 +25,13 @@ import type { ConversationPage } from "../store/conversations/conversation-list.
 import type { FeedbackSelection } from "../store/conversations/feedback.js";
 import type { Conversations } from "../store/conversations/conversations.js";
 import { conversation } from "./conversation.js";
+import { checkImages } from "./question-images.js";
 import { refusePaths } from "./refuse-paths.js";
 import type { ScopedKnowledgeBase } from "./options.js";
 import {
   type Ask,
   type AskOptions,
   askOptions,
-  checkImages,
   checkKept,
   checkQuestion,
   type Resume,

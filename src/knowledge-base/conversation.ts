@@ -11,7 +11,8 @@ import type {
   StoredAnswer,
   StoredExchange,
 } from "../store/conversations/stored-exchange.js";
-import { askOptions, type AskOptions, checkImages, type ResumeOptions, resumeOptions } from "./question-options.js";
+import { checkImages } from "./question-images.js";
+import { askOptions, type AskOptions, type ResumeOptions, resumeOptions } from "./question-options.js";
 
 /** Answers the questions of a conversation. */
 export interface Answering {

@@ -225,8 +225,6 @@ const askedQuestion = optionsOf<Question>()({
   requests: z.custom<Question["requests"]>().optional(),
 });
 
-export { checkImages } from "../models/question-images.js";
-
 /** @throws OptionsError when more passages are to be kept than are searched, with both numbers. */
 export function checkKept(call: string, topN: number | undefined, count: number | undefined): void {
   if (topN === undefined || count === undefined || topN <= count) return;

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import type { KnowledgeBase } from "../knowledge-base/options.js";
-import { checkImages } from "../knowledge-base/question-options.js";
 import { Refusal } from "./guard/refusal.js";
 
-/** Pictures of a question, as a field of a request. `requireSeen` checks them. */
+/** Pictures of a question, as a field of a request. The knowledge base checks them. */
 export const imagesField = z
   .array(z.string())
   .default([])
@@ -15,7 +14,7 @@ export const imagesField = z
 /**
  * Refuses pictures that nobody can look at, and those at an address: whoever fetched one would do it from within the server's network.
  *
- * @throws Refusal (400 `options`) that names the `field` of the request; OptionsError for what is no picture.
+ * @throws Refusal (400 `options`) that names the `field` of the request.
  */
 export function requireSeen(kb: Pick<KnowledgeBase, "seesPictures">, images: readonly string[], field: string): void {
   if (images.length === 0) return;
@@ -33,5 +32,4 @@ export function requireSeen(kb: Pick<KnowledgeBase, "seesPictures">, images: rea
       `${field}: an address is not fetched: send the picture as data:image/png;base64,…`,
     );
   }
-  checkImages("ask", images);
 }

@@ -24,7 +24,7 @@ describe("a question with a picture", () => {
     const words = wordsOf(answering!);
     expect(words).toContain("<question>\nWhat does this mean?\n</question>");
     expect(words).toContain("Code E42 means");
-    // What the model said is searched for, and is nobody's word in the prompt.
+    // The model's words are searched for, and are nobody's in the prompt.
     expect(words).not.toContain(described);
     const sha256 = service.seen().map((request) => picturesOf(request).map((picture) => picture.sha256));
     expect(new Set(sha256.flat()).size).toBe(1);

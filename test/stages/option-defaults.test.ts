@@ -4,6 +4,7 @@ import { searchToolOptions } from "../../src/stages/answering/search-tool.js";
 import { answerOptions } from "../../src/stages/answering/answer-options.js";
 import { chunkOptions } from "../../src/stages/indexing/chunk.js";
 import { embedChunksOptions } from "../../src/stages/indexing/embed-chunks.js";
+import { describeImagesOptions } from "../../src/stages/questions/describe-images.js";
 import { condenseOptions } from "../../src/stages/questions/condense.js";
 import { hydeOptions, multiQueryOptions } from "../../src/stages/questions/query-variants.js";
 import { diversifyOptions } from "../../src/stages/retrieval/diversify.js";
@@ -30,6 +31,7 @@ test.each<[string, z.ZodType, object]>([
     },
   ],
   ["chunk", chunkOptions, { overlapTokens: 32, parentTokens: 1024, contextLine: true, strategy: "structure" }],
+  ["describeImages", describeImagesOptions, { maxTokens: 256, ...questionTime, timeoutMs: 30_000 }],
   ["condense", condenseOptions, { questions: "follow-ups", historyTokens: 2000, ...questionTime }],
   ["diversify", diversifyOptions, { lambda: 0.7 }],
   ["embedChunks", embedChunksOptions, { concurrency: 8, batchBytes: 4_194_304 }],

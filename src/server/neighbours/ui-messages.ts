@@ -46,7 +46,7 @@ export async function serveUiMessages(body: unknown, context: RouteContext): Pro
   if (found && found.owner !== owner) throw new Refusal(404, "not-found", "There is no such conversation");
   const last = messages.at(-1)!;
   if (last.role === "assistant") checkApprovals(approvalsIn(last), id, context);
-  else requireSeen(context.kb, imagesIn(last), "messages: file");
+  else await checkFiles(last, context);
   if (last.role !== "assistant") context.audit({ event: "question", conversation: id, text: textOf(last) });
   const conversation = context.documents.conversation({ id, ...given({ owner }) });
   const name = answerName(context, id);
@@ -126,6 +126,15 @@ function countShown(stored: readonly string[], seen: readonly string[]): number 
     from = index + 1;
   }
   return stored.length;
+}
+
+/** Refuses what no model can look at before a question that was edited takes the place of others. */
+async function checkFiles(message: Message, { kb }: RouteContext): Promise<void> {
+  const images = imagesIn(message);
+  if (images.length === 0) return;
+  requireSeen(kb, images, "messages: file");
+  const { checkImages } = await import("../../knowledge-base/question-images.js");
+  checkImages("ask", images);
 }
 
 /** Addresses of the pictures of a question. @throws Refusal (400 `options`) for files that are none. */

@@ -32,12 +32,6 @@ const instruction = [
  * when the model fails or runs out of time; the trace and a warning say so.
  *
  * @throws OptionsError when the model sees no pictures.
- * @example
- * ```ts
- * import { describeImages, embedQuestion, Pipeline, search, type ChatModel, type Embedder, type Question, type Store } from "citewell";
- * export const searching = (seeing: ChatModel, embedder: Embedder<"my-model">, store: Store<"my-model">) =>
- *   Pipeline.from<Question>().pipe(describeImages(seeing)).pipe(embedQuestion(embedder)).pipe(search(store));
- * ```
  */
 export function describeImages(model: ChatModel, options: DescribeImagesOptions = {}): Stage<Question, Question> {
   const { maxTokens, ...time } = resolve("describeImages", describeImagesOptions, options);

@@ -25,6 +25,8 @@ export interface Choices {
 /** Limits a question to documents, and sets how it is answered. */
 export interface Asking {
   readonly filter?: DocumentFilter;
+  /** Pictures that go with the question, as data addresses. */
+  readonly images?: readonly string[];
   /** Settings of the answer; absent is as usual. */
   readonly settings?: Choices;
 }
@@ -86,8 +88,8 @@ export function createClient(send: Send) {
       how: Asking,
       signal: AbortSignal,
     ) => send("POST", conversation(id, "/branch"), { json: { exchanges, question, ...how }, signal }),
-    regenerate: (id: string, { settings }: Asking, signal: AbortSignal) =>
-      send("POST", conversation(id, "/regenerate"), { json: { settings }, signal }),
+    regenerate: (id: string, { images, settings }: Asking, signal: AbortSignal) =>
+      send("POST", conversation(id, "/regenerate"), { json: { images, settings }, signal }),
     approve: (id: string, approvals: Readonly<Record<string, boolean>>, { settings }: Asking, signal: AbortSignal) =>
       send("POST", conversation(id, "/approvals"), { json: { approvals, settings }, signal }),
     rate: (id: string, position: number, feedback: Pick<WireFeedback, "rating" | "note"> | undefined) =>

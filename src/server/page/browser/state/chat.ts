@@ -11,6 +11,8 @@ export interface Exchange {
   /** Key of the exchange on the page, also before the server has given it a position. */
   readonly key: string;
   readonly question: string;
+  /** Pictures that were sent with the question, while the page is open. */
+  readonly images?: readonly string[];
   readonly answer: Signal<Answer>;
 }
 
@@ -44,10 +46,15 @@ export function createChat({ client, router, asking, onProgress }: ChatOptions) 
   let sendAgain: (() => Promise<void>) | undefined;
   let made = 0;
 
-  const exchange = (question: string, answer: Answer): Exchange => ({
+  const exchange = (question: string, answer: Answer, images: readonly string[] = []): Exchange => ({
     key: String(made++),
     question,
+    ...(images.length > 0 && { images }),
     answer: signal(answer),
+  });
+  const askingWith = (images: readonly string[] = []): Asking => ({
+    ...asking(),
+    ...(images.length > 0 && { images }),
   });
 
   /** Stops following; the server continues the answer. */
@@ -175,7 +182,7 @@ export function createChat({ client, router, asking, onProgress }: ChatOptions) 
   const regenerate = async () => {
     const conversation = id.value;
     if (conversation !== undefined)
-      await runOver(beginAnswer(), (until) => client.regenerate(conversation, asking(), until));
+      await runOver(beginAnswer(), (until) => client.regenerate(conversation, askingWith(last.value?.images), until));
   };
 
   const decide = async (approvals: Readonly<Record<string, boolean>>) => {
@@ -208,10 +215,10 @@ export function createChat({ client, router, asking, onProgress }: ChatOptions) 
         live.value = undefined;
       });
     },
-    ask: async (question: string) => {
+    ask: async (question: string, images: readonly string[] = []) => {
       const conversation = id.value;
-      const how = asking();
-      const asked = exchange(question, beginAnswer());
+      const how = askingWith(images);
+      const asked = exchange(question, beginAnswer(), images);
       exchanges.value = [...exchanges.value, asked];
       await run(asked, beginAnswer(), (until) =>
         conversation === undefined
@@ -224,10 +231,11 @@ export function createChat({ client, router, asking, onProgress }: ChatOptions) 
       const conversation = id.value;
       if (conversation === undefined) return;
       const before = exchanges.value.slice(0, exchanges.value.indexOf(edited));
-      const asked = exchange(question, beginAnswer());
+      const asked = exchange(question, beginAnswer(), edited.images);
+      const how = askingWith(edited.images);
       exchanges.value = [...before, asked];
       const from = { exchanges: before.length, question };
-      await run(asked, beginAnswer(), (until) => client.branch(conversation, from, asking(), until));
+      await run(asked, beginAnswer(), (until) => client.branch(conversation, from, how, until));
     },
     /** Rates an answer, or takes the rating back. */
     rate: async (rated: Exchange, feedback: Answer["feedback"]) => {

@@ -10,6 +10,7 @@ import { createConversations } from "./conversations.js";
 import { createDocuments } from "./documents.js";
 import { matches } from "./media.js";
 import { createPins } from "./pins.js";
+import { createQuestionPictures } from "./question-pictures.js";
 import { createPreferences } from "./preferences.js";
 import { createRouter } from "./route.js";
 import { createSource } from "./source.js";
@@ -29,6 +30,7 @@ export function createPage() {
   const notice = signal<string | undefined>(undefined);
   const preferences = createPreferences();
   const choices = createChoices();
+  const pictures = createQuestionPictures();
   const router = createRouter();
   const client = createClient(
     createSend(base, (address) => {
@@ -91,6 +93,15 @@ export function createPage() {
     pins: createPins(),
     preferences,
     choices,
+    pictures,
+    /** Adds pictures to the question that is being written, and says which of the files were not taken. */
+    addPictures: (files: readonly File[]) => {
+      const add = async () => {
+        const left = await pictures.add(files);
+        if (left.length > 0) notice.value = preferences.words.value.picturesLeft(left.join(", "));
+      };
+      act(add());
+    },
     router,
     conversations,
     documents,

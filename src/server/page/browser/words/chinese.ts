@@ -80,6 +80,11 @@ export const chinese: Words = {
   send: "发送",
   stop: "停止",
   addFiles: "添加文件",
+  addPictures: "为问题添加图片",
+  questionPictures: "问题的图片",
+  pictureOfQuestion: (number) => `问题的图片 ${number}`,
+  removePicture: (name) => `移除 ${name}`,
+  picturesLeft: (names) => `未添加（一个问题最多 4 张图片，且须为图片文件）：${names}`,
   askingWithin: (documents) => `仅在 ${documents} 个文档中提问`,
   askEverything: "在全部文档中提问",
 

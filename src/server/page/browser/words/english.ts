@@ -94,6 +94,12 @@ export const english = {
   send: "Send",
   stop: "Stop",
   addFiles: "Add files",
+  addPictures: "Add pictures to the question",
+  questionPictures: "Pictures of the question",
+  pictureOfQuestion: (number: number) => `Picture ${number} of the question`,
+  removePicture: (name: string) => `Take ${name} out`,
+  picturesLeft: (names: string) =>
+    `Not taken, as a question has at most 4 pictures, and these must be pictures: ${names}`,
   askingWithin: (documents: number) =>
     documents === 1 ? "Asking within 1 document" : `Asking within ${documents} documents`,
   askEverything: "Ask all documents",

@@ -4,6 +4,7 @@ import { UploadButton } from "../documents/upload-button.js";
 import { UploadTray } from "../documents/upload-tray.js";
 import { Icon } from "../icon.js";
 import { IconButton } from "../icon-button.js";
+import { PictureButton, QuestionPictures } from "./question-pictures.js";
 import { isSendKey } from "./send-key.js";
 
 export interface ComposerProps {
@@ -12,7 +13,7 @@ export interface ComposerProps {
 
 /** The field for a question, with the documents it is limited to and the files that are being added. */
 export function Composer({ onAsk }: ComposerProps) {
-  const { act, chat, documents, preferences, status } = usePage();
+  const { act, addPictures, chat, documents, pictures, preferences, status } = usePage();
   const words = preferences.words.value;
   const { draft } = chat;
   const field = useRef<HTMLTextAreaElement>(null);
@@ -27,7 +28,7 @@ export function Composer({ onAsk }: ComposerProps) {
     const question = draft.value.trim();
     if (question === "" || isRunning) return;
     draft.value = "";
-    act(chat.ask(question));
+    act(chat.ask(question, pictures.take()));
     onAsk();
   };
   return (
@@ -44,6 +45,7 @@ export function Composer({ onAsk }: ComposerProps) {
       }}
     >
       <UploadTray />
+      <QuestionPictures />
       {chosen > 0 && (
         <p class="within">
           {words.askingWithin(chosen)}
@@ -52,6 +54,7 @@ export function Composer({ onAsk }: ComposerProps) {
       )}
       <div class="composer-box">
         {status.value?.uploads && <UploadButton />}
+        <PictureButton />
         <textarea
           id="question"
           ref={field}
@@ -61,6 +64,12 @@ export function Composer({ onAsk }: ComposerProps) {
           placeholder={words.questionPlaceholder}
           value={draft}
           onInput={({ currentTarget }) => (draft.value = currentTarget.value)}
+          onPaste={(event) => {
+            const files = [...(event.clipboardData?.files ?? [])].filter(({ type }) => type.startsWith("image/"));
+            if (files.length === 0 || !status.value?.images) return;
+            event.preventDefault();
+            addPictures(files);
+          }}
           onKeyDown={(event) => {
             if (!isSendKey(event)) return;
             event.preventDefault();

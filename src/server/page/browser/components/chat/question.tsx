@@ -15,8 +15,18 @@ export interface QuestionProps {
 export function Question({ exchange, mayEdit, isEditing, onEditing }: QuestionProps) {
   const words = usePage().preferences.words.value;
   if (isEditing) return <EditForm exchange={exchange} onClose={() => onEditing(false)} />;
+  const { images = [] } = exchange;
   return (
     <div class="question">
+      {images.length > 0 && (
+        <ul class="question-pictures">
+          {images.map((address, index) => (
+            <li key={address}>
+              <img src={address} alt={words.pictureOfQuestion(index + 1)} />
+            </li>
+          ))}
+        </ul>
+      )}
       <h2>
         <span class="for-screen-readers">{words.you} </span>
         {exchange.question}

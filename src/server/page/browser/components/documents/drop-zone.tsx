@@ -2,13 +2,14 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { usePage } from "../../state/page.js";
 
-/** Takes files that are dropped anywhere on the page. */
+/** Takes files that are dropped anywhere on the page: pictures over the question's field go with the question. */
 export function DropZone() {
-  const { act, preferences, status, uploads } = usePage();
+  const { act, addPictures, preferences, status, uploads } = usePage();
   const isOver = useSignal(false);
   const limits = status.value?.uploads;
+  const seesPictures = status.value?.images ?? false;
   useEffect(() => {
-    if (!limits) return undefined;
+    if (!limits && !seesPictures) return undefined;
     const listening = new AbortController();
     const { signal } = listening;
     const holdsFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes("Files") ?? false;
@@ -34,11 +35,19 @@ export function DropZone() {
         isOver.value = false;
         if (!holdsFiles(event)) return;
         event.preventDefault();
-        act(uploads.add([...event.dataTransfer!.files], limits));
+        const files = [...event.dataTransfer!.files];
+        // The field lies under what is shown while dragging.
+        const under = document.elementsFromPoint(event.clientX, event.clientY);
+        const isQuestion = !limits || under.some((element) => element.closest(".composer") !== null);
+        const isPicture = ({ type }: File) => seesPictures && isQuestion && type.startsWith("image/");
+        const pictures = files.filter(isPicture);
+        if (pictures.length > 0) addPictures(pictures);
+        const others = files.filter((file) => !isPicture(file));
+        if (limits && others.length > 0) act(uploads.add(others, limits));
       },
       { signal },
     );
     return () => listening.abort();
-  }, [limits]);
+  }, [limits, seesPictures]);
   return isOver.value ? <div class="drop-zone">{preferences.words.value.dropHere}</div> : null;
 }

@@ -3,6 +3,7 @@ import { declaredInXml, decodeText, latin1Start, readableByteByByte } from "../d
 import type { FileToLoad, LoadedText } from "../loader.js";
 import { blocksOf, joined } from "./blocks.js";
 import { chapterContent, mainContent } from "./content.js";
+import { htmlPictures } from "./html-pictures.js";
 import type { Line } from "./inline.js";
 import type { NoteLeftOut } from "./site-parts.js";
 import { LeftOutParts } from "../left-out.js";
@@ -28,8 +29,10 @@ function loadPart(file: FileToLoad, contentOf: (page: HtmlElement, note: NoteLef
   const metadata = metadataOf(page);
   const leftOut = new LeftOutParts();
   const { children } = contentOf(page, (part, text) => leftOut.note(part, text));
+  const read = markdownWithLines(children, pageTitle(page) || undefined);
   return {
-    ...markdownWithLines(children, pageTitle(page) || undefined),
+    ...read,
+    ...(file.wantsPictures && { pictures: htmlPictures(children, read) }),
     ...leftOut.noted,
     ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata) }),
     ...(warning !== undefined && { warnings: [warning] }),

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { LoadError } from "../../../core/errors.js";
 import { loadChapter } from "../html/html.js";
 import { find, named, type HtmlElement } from "../element-tree.js";
-import type { Loader } from "../loader.js";
+import type { FoundPicture, Loader } from "../loader.js";
 import { propertiesIn, unpack, type Package } from "./package.js";
 
 /**
@@ -12,8 +12,11 @@ import { propertiesIn, unpack, type Package } from "./package.js";
  * @throws LoadError (`unreadable`) when it is damaged, or locked by its publisher.
  */
 export const loadEpub: Loader = (file, _, onProgress) => {
-  const parts = unpack(file, (path) => /\.(?:x?html?|xml|opf)$/i.test(path));
-  const { uri } = file;
+  const { uri, wantsPictures = false } = file;
+  const parts = unpack(
+    file,
+    (path) => /\.(?:x?html?|xml|opf)$/i.test(path) || (wantsPictures && /\.(?:png|jpe?g|gif|webp|svg)$/i.test(path)),
+  );
   const path = named(parts.xml("META-INF/container.xml"), "rootfile")[0]?.attributes["full-path"];
   const book = path === undefined ? undefined : parts.xml(path);
   if (path === undefined || !book) {
@@ -22,15 +25,29 @@ export const loadEpub: Loader = (file, _, onProgress) => {
   if (isLocked(parts)) {
     throw new LoadError("unreadable", uri, `${uri} is locked by its publisher: only its own reader can open it`);
   }
-  const chapters = [...new Set(chapterPaths(book, posix.dirname(path)))].flatMap((chapter) => {
+  let text = "";
+  const pictures: FoundPicture[] = [];
+  for (const chapter of new Set(chapterPaths(book, posix.dirname(path)))) {
     onProgress?.();
     const bytes = parts.bytes(chapter);
-    const text = bytes ? loadChapter({ path: chapter, uri: `${uri}#${chapter}`, bytes }).text : "";
-    return text === "" ? [] : [text];
-  });
+    const read = bytes && loadChapter({ path: chapter, uri: `${uri}#${chapter}`, bytes, wantsPictures });
+    if (!read || (read.text === "" && !read.pictures?.length)) continue;
+    if (text !== "" && read.text !== "") text += "\n\n";
+    const start = text.length;
+    text += read.text;
+    for (const picture of read.pictures ?? []) pictures.push(...inBook(picture, chapter, start, parts));
+  }
   const properties = propertiesIn(book, { author: ["dc:creator"] });
-  return { text: chapters.join("\n\n"), anchors: [], mediaType: "text/markdown", ...properties };
+  return { text, anchors: [], mediaType: "text/markdown", ...properties, ...(wantsPictures && { pictures }) };
 };
+
+/** A chapter's picture in the text of the book, with its bytes, which lie in the book, too. */
+function inBook({ path, ...picture }: FoundPicture, chapter: string, start: number, parts: Package): FoundPicture[] {
+  const placed = { ...picture, offset: start + picture.offset };
+  if (path === undefined) return [placed];
+  const bytes = parts.bytes(posix.join(posix.dirname(chapter), path));
+  return [bytes ? { ...placed, bytes } : { ...placed, problem: `is ${path}, which is not in the book` }];
+}
 
 function chapterPaths(book: HtmlElement, folder: string): string[] {
   const items = find(book, ({ name }) => /(?:^|:)item$/.test(name));

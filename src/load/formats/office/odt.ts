@@ -2,18 +2,21 @@ import { markdownOfNodes } from "../html/html.js";
 import { elementNode, elementsOf, isText, textNode, type HtmlElement, type HtmlNode } from "../element-tree.js";
 import type { Loader } from "../loader.js";
 import { ListCounter, type ListLevel } from "./list-numbers.js";
-import { openDocument, countOf, type OpenDocument } from "./open-document.js";
+import { openDocument, countOf, type OpenDocument, picturesIn } from "./open-document.js";
 
 /**
  * Reads a text in OpenDocument, as LibreOffice writes it, as Markdown: headings, lists, tables and notes. Page headers,
- * pictures, comments and deletions are left out. It has no anchors: the program that shows the file decides where a page
+ * comments and deletions are left out. It has no anchors: the program that shows the file decides where a page
  * ends.
  *
  * @throws LoadError (`unreadable`) when it is damaged or encrypted.
  */
 export const loadOdt: Loader = (file) => {
   const opened = openDocument(file, "text");
-  return { ...markdownOfNodes(htmlBlocksOf(opened.body.children, opened)), ...opened.properties };
+  const read = markdownOfNodes(htmlBlocksOf(opened.body.children, opened));
+  // The conversion does not tell their places: they stand behind the text, in their order.
+  const pictures = file.wantsPictures && { pictures: picturesIn(opened.body, opened, { offset: read.text.length }) };
+  return { ...read, ...opened.properties, ...pictures };
 };
 
 /** Elements outside the text: deletions, comments, generated indexes, readings. */

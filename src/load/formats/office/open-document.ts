@@ -1,6 +1,6 @@
 import { LoadError } from "../../../core/errors.js";
-import { elementsOf, find, isText, named, type HtmlElement, type HtmlNode } from "../element-tree.js";
-import type { FileToLoad } from "../loader.js";
+import { elementsOf, find, isText, named, textOf, type HtmlElement, type HtmlNode } from "../element-tree.js";
+import type { FileToLoad, FoundPicture } from "../loader.js";
 import { packageOf, propertiesIn, unpack, type DocumentProperties } from "./package.js";
 
 /** An OpenDocument file of any program. */
@@ -10,6 +10,8 @@ export interface OpenDocument {
   /** Definitions of styles, the document's own before automatic ones. */
   readonly styles: readonly HtmlElement[];
   readonly properties: DocumentProperties;
+  /** A part of the file by its path. */
+  readonly bytes: (path: string) => Uint8Array | undefined;
 }
 
 const oasis = "urn:oasis:names:tc:opendocument:xmlns:";
@@ -19,6 +21,7 @@ const usualPrefixes: Prefixes = new Map([
   [`${oasis}svg-compatible:1.0`, "svg"],
   [`${oasis}manifest:1.0`, "manifest"],
   ["http://purl.org/dc/elements/1.1/", "dc"],
+  ["http://www.w3.org/1999/xlink", "xlink"],
 ]);
 
 /**
@@ -28,8 +31,10 @@ const usualPrefixes: Prefixes = new Map([
  * @throws LoadError (`unreadable`) when it is damaged, encrypted, or of another kind.
  */
 export function openDocument(file: FileToLoad, kind: "text" | "spreadsheet" | "presentation"): OpenDocument {
-  const { uri, bytes } = file;
-  const wanted = /^(?:content|styles|meta|META-INF\/manifest)\.xml$/;
+  const { uri, bytes, wantsPictures = false } = file;
+  const wanted = wantsPictures
+    ? /^(?:(?:content|styles|meta|META-INF\/manifest)\.xml|Pictures\/.*)$/
+    : /^(?:content|styles|meta|META-INF\/manifest)\.xml$/;
   // A flat file is all parts in one, unpacked.
   const isFlat = Buffer.from(bytes.subarray(0, 8)).includes("<?xml");
   const parts = isFlat ? packageOf(uri, { "content.xml": bytes }) : unpack(file, (path) => wanted.test(path));
@@ -55,7 +60,23 @@ export function openDocument(file: FileToLoad, kind: "text" | "spreadsheet" | "p
     subject: ["dc:subject"],
     keywords: ["meta:keyword"],
   });
-  return { body, styles, properties };
+  return { body, styles, properties, bytes: (path) => parts.bytes(path) };
+}
+
+/** The pictures of a part of the body in their order, with titles or descriptions as captions. Linked ones are left out. */
+export function picturesIn(
+  part: HtmlElement,
+  { bytes: bytesOf }: Pick<OpenDocument, "bytes">,
+  place: Pick<FoundPicture, "offset" | "page">,
+): FoundPicture[] {
+  return named(part, "draw:frame").flatMap((frame) => {
+    const [words = frame] = named(frame, "svg:title", "svg:desc");
+    const caption = words === frame ? "" : textOf(words).trim();
+    return named(frame, "draw:image").flatMap(({ attributes }): FoundPicture[] => {
+      const bytes = bytesOf((attributes["xlink:href"] ?? "").replace(/^\.\//, ""));
+      return bytes ? [{ ...place, bytes, ...(caption !== "" && { caption }) }] : [];
+    });
+  });
 }
 
 /** Whether the text itself is encrypted, or the whole file in one part: macros may have a password of their own. */

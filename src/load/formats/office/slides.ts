@@ -5,7 +5,7 @@ import { markdownOfNodes } from "../html/html.js";
 import { isText, named, textOf, type HtmlElement, type HtmlNode } from "../element-tree.js";
 import type { FoundPicture, LoadedText, Loader } from "../loader.js";
 import { htmlBlocksOf } from "./odt.js";
-import { openDocument } from "./open-document.js";
+import { openDocument, picturesIn } from "./open-document.js";
 import { type Package, unpack } from "./package.js";
 
 /**
@@ -36,9 +36,8 @@ export const loadPptx: Loader = (file) => {
 };
 
 /** The pictures of one slide, behind its words. */
-function picturesOn(slide: string, page: number, parts: Package, { text, anchors = [] }: LoadedText): FoundPicture[] {
-  const next = anchors.find((anchor) => anchor.page! > page)?.start ?? text.length;
-  const offset = text.slice(0, next).trimEnd().length;
+function picturesOn(slide: string, page: number, parts: Package, pages: LoadedText): FoundPicture[] {
+  const offset = endOfPage(page, pages);
   const shown = named(parts.xml(slide), "p:pic");
   return parts.related(slide, "image").flatMap(({ id, path }) => {
     const bytes = parts.bytes(path);
@@ -46,6 +45,11 @@ function picturesOn(slide: string, page: number, parts: Package, { text, anchors
     const caption = named(frame, "p:cNvPr")[0]?.attributes["descr"]?.trim();
     return bytes ? [{ bytes, offset, page, ...(caption && { caption }) }] : [];
   });
+}
+
+function endOfPage(page: number, { text, anchors = [] }: LoadedText): number {
+  const next = anchors.find((anchor) => anchor.page! > page)?.start ?? text.length;
+  return text.slice(0, next).trimEnd().length;
 }
 
 /** Slides as one text, an empty line between two; each that is not empty has an anchor, as a page. */
@@ -103,12 +107,23 @@ function tableOf(table: HtmlElement): string {
  */
 export const loadOdp: Loader = (file) => {
   const opened = openDocument(file, "presentation");
-  const slides = named(opened.body, "draw:page").map((slide) => {
+  const drawn = named(opened.body, "draw:page");
+  const slides = drawn.map((slide) => {
     const parts = [slide, ...named(slide, "presentation:notes")];
     const shapes = parts.flatMap(({ children }) => htmlBlocksOf(children.map(titleAsHeading), opened));
     return markdownOfNodes(shapes).text;
   });
-  return { ...pagesOf(slides), ...opened.properties };
+  const pages = pagesOf(slides);
+  return {
+    ...pages,
+    ...opened.properties,
+    ...(file.wantsPictures && {
+      pictures: drawn.flatMap((slide, index) => {
+        const page = index + 1;
+        return picturesIn(slide, opened, { page, offset: endOfPage(page, pages) });
+      }),
+    }),
+  };
 };
 
 /** The frame of a title as a heading. */

@@ -37,6 +37,8 @@ export const siteQuestions: readonly SiteQuestion[] = [
   { question: "How do I get traces and metrics with OpenTelemetry?", page: "guides/telemetry" },
   { question: "Which environment variables and settings are there?", page: "reference/settings" },
   { question: "How do I connect an editor or agent by MCP?", page: "guides/mcp" },
+  { question: "How do I delete a document, and what is left of it?", page: "documents/deleting" },
+  { question: "How do readers rate answers with thumbs?", page: "guides/chatbot" },
   { question: "What does one question cost?", page: "production/costs" },
   { question: "How do I get an answer as JSON with a schema?", page: "answers/values" },
 ];

@@ -1,4 +1,4 @@
-// Backing a store up while it serves, and restoring the copy.
+// Backing up a closed store, and restoring the copy.
 import { cp, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -17,6 +17,7 @@ export const contents: readonly Part[] = [
       "documents/chunks",
       "documents/crawling",
       "documents/s3-and-git",
+      "documents/deleting",
       "documents/ocr",
       "guides/pictures",
     ],

@@ -16,15 +16,20 @@ export function summaryOf({ text }: Page): string {
   const paragraph = text
     .split(/\n\s*\n/)
     .map((part) => part.trim())
-    .find((part) => /^[A-Za-z`[]/.test(part));
+    .find((part) => /^(?!```)[A-Za-z`[]/.test(part));
   const [sentence = ""] = /^.*?[.:](?=\s|$)/s.exec(paragraph ?? "") ?? [];
-  return sentence.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, "$1").replaceAll(/\s+/g, " ");
+  const words = sentence.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, "$1").replaceAll(/\s+/g, " ");
+  return words.replace(/:$/, ".");
 }
 
 /** Changes `text` outside of fenced code. */
 export function outsideCode(text: string, change: (prose: string) => string): string {
-  return text
-    .split(/(^(?:```|~~~)[\s\S]*?^(?:```|~~~)$)/m)
-    .map((part, index) => (index % 2 === 0 ? change(part) : part))
-    .join("");
+  let changed = "";
+  let passed = 0;
+  // A fence ends with as many signs as it begins with: a program in four backquotes may hold three.
+  for (const { index, 0: code } of text.matchAll(/^(`{3,}|~{3,})[^\n]*\n[\s\S]*?^\1[ \t]*$/gm)) {
+    changed += change(text.slice(passed, index)) + code;
+    passed = index + code.length;
+  }
+  return changed + change(text.slice(passed));
 }

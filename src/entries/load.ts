@@ -23,5 +23,6 @@ export { watchSource } from "../load/sources/watch-source.js";
 export type { WatchSourceOptions } from "../load/sources/watch-source.js";
 export { readSitemap } from "../load/web/read-sitemap.js";
 export type { ReadSitemapOptions } from "../load/web/read-sitemap.js";
+export { storedPictures } from "../load/stored-pictures.js";
 export { readUrl } from "../load/web/read-url.js";
 export type { ReadUrlOptions } from "../load/web/read-url.js";

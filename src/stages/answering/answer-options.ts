@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Searchable } from "../../core/ports.js";
-import { listOption, optionsOf } from "../../core/options.js";
+import { functionOption, listOption, optionsOf } from "../../core/options.js";
+import type { PictureOrigin } from "../../core/types.js";
 import type { AnyTool } from "../../core/tool.js";
 
 /** The highest number that a citation marker can have. */
@@ -69,6 +70,11 @@ export interface AnswerOptions {
   /** Maximum tokens of request and reply together, 256 or more, to stay below the model's limit. Default: the model's limit. */
   readonly contextTokens?: number;
   /**
+   * Reads pictures that passages describe, such as `storedPictures(folder)` of `citewell/load`: up to 4 of them go to a model that
+   * sees, and cost what its service counts for them. Default: passages go as words alone.
+   */
+  readonly pictures?: (picture: PictureOrigin) => Promise<Uint8Array | undefined>;
+  /**
    * Where to read documents, such as a store. While there is room, sources are then widened to the parents of their
    * chunks. Default: the knowledge base that is asked; the stage used alone has none, and its sources are the hits as
    * found.
@@ -124,6 +130,7 @@ export const answerOptions = optionsOf<AnswerOptions>()({
   thinkingTokens: z.int().min(0).optional(),
   maxReplyTokens: z.int().min(1).optional(),
   contextTokens: z.int().min(256).optional(),
+  pictures: functionOption<NonNullable<AnswerOptions["pictures"]>>().optional(),
   documents: z
     .custom<Pick<Searchable, "document">>(
       (value) => typeof (value as { readonly document?: unknown } | null)?.document === "function",

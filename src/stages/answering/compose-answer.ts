@@ -16,6 +16,7 @@ import type { ResolvedAnswerOptions } from "./answer-options.js";
 import { AnswerSources, packedSources, type SourcesState } from "./answer-sources.js";
 import { askModel } from "./ask-model.js";
 import { pause, type PausedAnswer } from "./paused-answer.js";
+import { expectedPictures, sourcePictures } from "./source-pictures.js";
 import { type AnswerStructure, type BadReply, repairMessages, repairTokens } from "./structured-answer.js";
 import { resumeToolRound, type RoundDecisions } from "./tools/resume-tool-round.js";
 import { runToolRound, settleRound, withIds } from "./tools/run-tool-round.js";
@@ -67,7 +68,7 @@ export async function* composeAnswer(
     question,
     history,
     tools: tools.offered,
-    pictureTokens: pictures.length * pictureTokens(readSize),
+    pictureTokens: (pictures.length + expectedPictures(model, settings, hits)) * pictureTokens(readSize),
     repairTokens: structure ? repairTokens : 0,
   });
   const sources = new AnswerSources(
@@ -86,7 +87,8 @@ export async function* composeAnswer(
     return draft.finish({ model: model.model, finishReason: "stop", lastReply });
   }
 
-  const ask = renderSourcedQuestion({ sources: sources.given, question });
+  const shown = await sourcePictures(model, settings, sources.given);
+  const ask = renderSourcedQuestion({ sources: sources.given, question }) + shown.note;
   const rounds: ToolRound[] = [...(paused?.rounds ?? [])];
   const optionsFor = (calls: number) => {
     const maxResultTokens = Math.min(settings.toolResultTokens, Math.floor(shares.results / calls));
@@ -116,7 +118,7 @@ export async function* composeAnswer(
     const offered = bad === undefined && rounds.length < settings.maxRounds ? tools.offered : [];
     const repair = bad ? repairMessages(bad, question, tokens) : [];
     const folded = foldMessages(
-      { system, history, ask, pictures, rounds },
+      { system, history, ask, pictures: [...pictures, ...shown.pictures], rounds },
       { maxMessages: model.maxMessages - repair.length, maxTokens: shares.conversation, tokens, ...form },
     );
     draft.fold(folded);

@@ -1,6 +1,7 @@
 import { strToU8, zipSync } from "fflate";
 import { expect, test } from "vitest";
 import { loadHtml } from "../../../src/load/formats/html/html.js";
+import { loadDocx } from "../../../src/load/formats/office/docx.js";
 import { loadEpub } from "../../../src/load/formats/office/epub.js";
 import { loadOdt } from "../../../src/load/formats/office/odt.js";
 import { loadOdp } from "../../../src/load/formats/office/slides.js";
@@ -102,4 +103,58 @@ test("pictures of OpenDocument stand behind the text, or behind their slide, wit
   const slides = page("First.", frame("", "Pictures/a.png")) + page("Second.");
   const odp = marked(await loaded(loadOdp, "a.odp", packed("presentation", slides)));
   expect(odp).toEqual({ text: "First.◈\n\nSecond.", pictures: [{ bytes: new Uint8Array(picture), page: 1 }] });
+});
+
+test("pictures of Word stand behind the lines that they are in, which are the same without them; a missing one is left out", async () => {
+  const [one, two] = [await photo(3), await photo(5)];
+  const drawn = (id: string, words = "") =>
+    `<w:r><w:drawing><wp:inline><wp:docPr id="1" name="P" descr="${words}"/><a:graphic><a:graphicData><pic:pic><pic:blipFill>` +
+    `<a:blip r:embed="${id}"/></pic:blipFill></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r>`;
+  const said = (words: string) => `<w:r><w:t xml:space="preserve">${words}</w:t></w:r>`;
+  const paragraph = (...runs: readonly string[]) => `<w:p>${runs.join("")}</w:p>`;
+  const body = [
+    paragraph(said("A pump has two valves.")),
+    paragraph(drawn("r1")),
+    paragraph(said("The left "), drawn("r2", "Red valve"), said(" closes last.")),
+    paragraph(drawn("r9", "Gone")),
+    paragraph(said("Then it runs.")),
+    paragraph(drawn("r1", "image1.png")),
+  ].join("");
+  const main = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml";
+  const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+  const relations = (rows: readonly (readonly [id: string, kind: string, target: string])[]) =>
+    strToU8(
+      `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${rows
+        .map(([id, kind, target]) => `<Relationship Id="${id}" Type="${office}/${kind}" Target="${target}"/>`)
+        .join("")}</Relationships>`,
+    );
+  const namespaces = [
+    ["w", "http://schemas.openxmlformats.org/wordprocessingml/2006/main"],
+    ["r", office],
+    ["wp", "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"],
+    ["a", "http://schemas.openxmlformats.org/drawingml/2006/main"],
+    ["pic", "http://schemas.openxmlformats.org/drawingml/2006/picture"],
+  ];
+  const declared = namespaces.map(([prefix, uri]) => `xmlns:${prefix}="${uri}"`).join(" ");
+  const file = zipSync({
+    "[Content_Types].xml": strToU8(
+      `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="png" ContentType="image/png"/><Override PartName="/word/document.xml" ContentType="${main}"/></Types>`,
+    ),
+    "_rels/.rels": relations([["r1", "officeDocument", "word/document.xml"]]),
+    "word/_rels/document.xml.rels": relations([
+      ["r1", "image", "media/one.png"],
+      ["r2", "image", "media/two.png"],
+      ["r9", "image", "media/gone.png"],
+    ]),
+    "word/document.xml": strToU8(`<w:document ${declared}><w:body>${body}</w:body></w:document>`),
+    "word/media/one.png": one,
+    "word/media/two.png": two,
+  });
+  const found = marked(await loaded(loadDocx, "a.docx", file));
+  expect(found.text).toBe("A pump has two valves.◈\n\nThe left Red valve closes last.◈\n\nGone\n\nThen it runs.◈");
+  expect(found.pictures.map(({ bytes, caption }) => [base64(bytes!), caption])).toEqual([
+    [base64(one), undefined],
+    [base64(two), "Red valve"],
+    [base64(one), "image1.png"],
+  ]);
 });

@@ -1,9 +1,11 @@
 import { LoadError, asError } from "../../../core/errors.js";
 import { markdownOfNodes } from "../html/html.js";
+import { pictureWords } from "../html/inline.js";
 import { officeMathText } from "../html/math.js";
-import { named, parseHtml, parseXml } from "../element-tree.js";
+import { parseHtml, parseXml } from "../element-tree.js";
 import type { FoundPicture, Loader } from "../loader.js";
 import { byId, lineage, plainRun, valueOf, withMarks, withNumbers, type ElementsById } from "./docx-numbers.js";
+import { type MarkedPicture, pictureMark, placedPictures } from "./docx-pictures.js";
 import { unpack, type Package } from "./package.js";
 
 /**
@@ -19,27 +21,32 @@ export const loadDocx: Loader = async (file) => {
   const parts = unpack(file, isMarkup);
   try {
     const read = markdownOfNodes(parseHtml(await htmlOf(withoutLayout(parts))).children);
-    const pictures =
-      wantsPictures && picturesIn(unpack(file, (path) => isMarkup(path) || path.startsWith("word/media/")));
-    return { ...read, ...parts.properties(), ...(pictures && { pictures: pictures(read.text.length) }) };
+    const pictures = wantsPictures && {
+      pictures: await picturesIn(
+        unpack(file, (path) => isMarkup(path) || path.startsWith("word/media/")),
+        read.text,
+      ),
+    };
+    return { ...read, ...parts.properties(), ...pictures };
   } catch (cause) {
     const message = `${file.uri} is not a Word document that can be read: ${asError(cause).message}`;
     throw new LoadError("unreadable", file.uri, message, { cause });
   }
 };
 
-/** The pictures of a document in their order, all behind its text: the conversion to HTML does not tell their places. */
-function picturesIn(parts: Package): (offset: number) => FoundPicture[] {
-  const frames = named(parts.xml(documentPart), "wp:inline", "wp:anchor");
-  const files = new Map(parts.related(documentPart, "image").map(({ id, path }) => [id, parts.bytes(path)]));
-  return (offset) =>
-    frames.flatMap((frame) => {
-      const caption = named(frame, "wp:docPr")[0]?.attributes["descr"]?.trim();
-      return named(frame, "a:blip").flatMap(({ attributes }) => {
-        const bytes = files.get(attributes["r:embed"] ?? "");
-        return bytes ? [{ offset, bytes, ...(caption && { caption }) }] : [];
-      });
-    });
+/** The pictures of a document at their places in its text, which a second conversion shows. */
+async function picturesIn(parts: Package, text: string): Promise<FoundPicture[]> {
+  const pictures: MarkedPicture[] = [];
+  const html = await htmlOf(withoutLayout(parts), async ({ altText = "", readAsBuffer }) => {
+    const mark = pictureMark(pictures.length);
+    const caption = altText.trim();
+    const index = pictures.push({ caption }) - 1;
+    // One that the file names and does not have is left out.
+    const bytes = await readAsBuffer().catch(() => undefined);
+    if (bytes) pictures[index] = { bytes, caption };
+    return pictureWords(caption) + mark;
+  });
+  return placedPictures(text, markdownOfNodes(parseHtml(html).children).text, pictures);
 }
 
 /** Paragraph styles whose meaning is in their name. */
@@ -50,7 +57,13 @@ const knownStyles = [
   ),
 ];
 
-async function htmlOf(parts: Package): Promise<string> {
+interface WordPicture {
+  readonly altText?: string;
+  readonly readAsBuffer: () => Promise<Uint8Array>;
+}
+
+/** @param wordsOf makes the alternative words of a picture. Default: those of the document. */
+async function htmlOf(parts: Package, wordsOf?: (picture: WordPicture) => Promise<string>): Promise<string> {
   const { default: mammoth } = await import("mammoth");
   const headings = [...headingStyles(byId(parts.xml("word/styles.xml"), "w:style", "w:styleId"))].map(
     ([name, level]) => `p[style-name='${name.replace(/[\\']/g, "\\$&")}'] => h${level}:fresh`,
@@ -59,7 +72,10 @@ async function htmlOf(parts: Package): Promise<string> {
     { buffer: parts.packed() },
     {
       styleMap: [...knownStyles, ...headings],
-      convertImage: mammoth.images.imgElement(async () => ({ src: "" })),
+      convertImage: mammoth.images.imgElement(async (picture) => ({
+        src: "",
+        ...(wordsOf && { alt: await wordsOf(picture as WordPicture) }),
+      })),
       externalFileAccess: false,
     },
   );

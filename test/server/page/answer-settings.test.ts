@@ -16,6 +16,8 @@ const documents = ["red", "green", "blue"].map((colour) => ({
 }));
 const question = "Which door does the key open?";
 const screenshots = process.env["SCREENSHOTS"];
+/** Parts of the page are loaded when they are wanted, which takes a busy machine seconds. */
+const patient = { timeout: 20_000 };
 
 async function violations(page: Page): Promise<unknown> {
   await page.evaluate(axe.source);
@@ -80,7 +82,7 @@ describe.skipIf(isChromiumMissing)("the page", () => {
     const { page } = await open((await served(documents)).url);
     const examples = page.getByRole("list", { name: "Example questions" }).getByRole("button");
     await expect
-      .poll(() => examples.allInnerTexts())
+      .poll(() => examples.allInnerTexts(), patient)
       .toEqual(["How do I use the blue key?", "How do I use the green key?", "How do I use the red key?"]);
     if (screenshots !== undefined) await page.screenshot({ path: join(screenshots, "suggested.png") });
     await examples.nth(1).click();
@@ -103,13 +105,13 @@ describe.skipIf(isChromiumMissing)("the page", () => {
     await page.getByText("Export", { exact: true }).click();
     if (screenshots !== undefined) await page.screenshot({ path: join(screenshots, "share.png") });
     await page.getByRole("button", { name: "Share…" }).click();
-    await expect.poll(() => page.evaluate("window.shared.length")).toBe(1);
+    await expect.poll(() => page.evaluate("window.shared.length"), patient).toBe(1);
     const [[title, name, text]] = (await page.evaluate("window.shared")) as [[string, string, string]];
     expect([title, name]).toEqual(["What does the green key open?", "What-does-the-green-key-open.html"]);
     expect(text).toContain("found in the document, word for word");
     await page.getByText("Export", { exact: true }).click();
     await page.getByRole("button", { name: "Copy the conversation" }).click();
-    await expect.poll(() => page.evaluate("window.copied.length")).toBe(1);
+    await expect.poll(() => page.evaluate("window.copied.length"), patient).toBe(1);
     expect(await page.evaluate("window.copied[0]")).toMatch(
       /^# What does the green key open\?[^]*> The green key opens/,
     );

@@ -13,6 +13,8 @@ import { picturesOf } from "../../support/vision-service.js";
 import { answered, answerOf, ask } from "./chat-page.js";
 
 const screenshots = process.env["SCREENSHOTS"];
+/** Parts of the page are loaded when they are wanted, which takes a busy machine seconds. */
+const patient = { timeout: 20_000 };
 const question = "What does this mean?";
 
 /** Hands a picture to the page as a browser does when somebody pastes it, or drops it on an element. */
@@ -54,9 +56,9 @@ describe.skipIf(isChromiumMissing)("a question with pictures on the page", () =>
     const waiting = page.locator(".composer .question-pictures img");
     await page.locator("#question").waitFor();
     await give(page, "paste", "#question", picture);
-    await expect.poll(() => waiting.count()).toBe(1);
+    await expect.poll(() => waiting.count(), patient).toBe(1);
     await give(page, "drop", ".composer-box", picture, "second.png");
-    await expect.poll(() => waiting.count()).toBe(2);
+    await expect.poll(() => waiting.count(), patient).toBe(2);
     if (screenshots !== undefined)
       await page.screenshot({ path: join(screenshots, `question-picture-${viewport.width}.png`) });
     await page.evaluate(axe.source);
@@ -65,7 +67,7 @@ describe.skipIf(isChromiumMissing)("a question with pictures on the page", () =>
     );
     expect(serious).toEqual([]);
     await page.locator(".composer .question-pictures button").last().click();
-    await expect.poll(() => waiting.count()).toBe(1);
+    await expect.poll(() => waiting.count(), patient).toBe(1);
     await page.locator("#question").fill(question);
     await page.keyboard.press("Enter");
     await answered(page);
@@ -91,11 +93,13 @@ describe.skipIf(isChromiumMissing)("a question with pictures on the page", () =>
       { name: "shot.png", mimeType: "image/png", buffer: await photo(8) },
       { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("no picture") },
     ]);
-    await expect.poll(() => page.getByRole("alert").innerText()).toContain("these must be pictures: notes.txt");
+    await expect
+      .poll(() => page.getByRole("alert").innerText(), patient)
+      .toContain("these must be pictures: notes.txt");
     await ask(page, question);
     await answered(page);
     await page.getByRole("button", { name: "Answer again" }).click();
-    await expect.poll(() => service.seen().length).toBe(4);
+    await expect.poll(() => service.seen().length, patient).toBe(4);
     await answered(page);
     await ask(page, "What does E43 mean?");
     await answered(page);

@@ -1,2 +1,2 @@
-// A file of its own: it loads the readers of picture formats, which only questions with pictures need.
+// For the server, whose room sees no models.
 export { checkImages } from "../models/question-images.js";

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { KnowledgeBase } from "../knowledge-base/options.js";
+import { checkImages } from "../knowledge-base/question-images.js";
 import { Refusal } from "./guard/refusal.js";
 
 /** Pictures of a question, as a field of a request. The knowledge base checks them. */
@@ -13,8 +14,9 @@ export const imagesField = z
 
 /**
  * Refuses pictures that nobody can look at, and those at an address: whoever fetched one would do it from within the server's network.
+ * Called before anything is stored or deleted for the question.
  *
- * @throws Refusal (400 `options`) that names the `field` of the request.
+ * @throws Refusal (400 `options`) that names the `field` of the request; OptionsError for what is no picture.
  */
 export function requireSeen(kb: Pick<KnowledgeBase, "seesPictures">, images: readonly string[], field: string): void {
   if (images.length === 0) return;
@@ -32,4 +34,5 @@ export function requireSeen(kb: Pick<KnowledgeBase, "seesPictures">, images: rea
       `${field}: an address is not fetched: send the picture as data:image/png;base64,…`,
     );
   }
+  checkImages("ask", images);
 }

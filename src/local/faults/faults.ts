@@ -14,7 +14,7 @@ const JsonValue: z.ZodType<Json, Json> = z.json();
 
 /** An answer given in the place of the real one. */
 interface ScriptedAnswer {
-  /** Operation that gets it. Default: any. */
+  /** Operation whose requests get this answer. Default: all. */
   readonly operation?: OperationName;
   /** Number of requests that get it. 1 to 1,000,000, default 1. */
   readonly times?: number;

@@ -46,8 +46,10 @@ export async function serveUiMessages(body: unknown, context: RouteContext): Pro
   if (found && found.owner !== owner) throw new Refusal(404, "not-found", "There is no such conversation");
   const last = messages.at(-1)!;
   if (last.role === "assistant") checkApprovals(approvalsIn(last), id, context);
-  else await checkFiles(last, context);
-  if (last.role !== "assistant") context.audit({ event: "question", conversation: id, text: textOf(last) });
+  else {
+    requireSeen(context.kb, imagesIn(last), "messages: file");
+    context.audit({ event: "question", conversation: id, text: textOf(last) });
+  }
   const conversation = context.documents.conversation({ id, ...given({ owner }) });
   const name = answerName(context, id);
   // An answer that its reader has stopped may still be ending when the next question comes, which is to know of it.
@@ -128,22 +130,14 @@ function countShown(stored: readonly string[], seen: readonly string[]): number 
   return stored.length;
 }
 
-/** Refuses what no model can look at before a question that was edited takes the place of others. */
-async function checkFiles(message: Message, { kb }: RouteContext): Promise<void> {
-  const images = imagesIn(message);
-  if (images.length === 0) return;
-  requireSeen(kb, images, "messages: file");
-  const { checkImages } = await import("../../knowledge-base/question-images.js");
-  checkImages("ask", images);
-}
+const PictureFile = z.object({ type: z.literal("file"), mediaType: z.string().startsWith("image/"), url: z.string() });
 
 /** Addresses of the pictures of a question. @throws Refusal (400 `options`) for files that are none. */
 function imagesIn({ parts }: Message): string[] {
-  const File = z.object({ type: z.literal("file"), mediaType: z.string().startsWith("image/"), url: z.string() });
   return parts
     .filter(({ type }) => type === "file")
     .map((part) => {
-      const { success, data } = File.safeParse(part);
+      const { success, data } = PictureFile.safeParse(part);
       if (success) return data.url;
       throw new Refusal(400, "options", "messages: a question is text and pictures; other files in it are not read");
     });

@@ -94,6 +94,11 @@ describe("a question with a picture over HTTP", () => {
       expect(service.requests).toHaveLength(before);
       expect(await kb.conversations()).toEqual([]);
     }
+    const [begun] = await seeing.events("/api/conversations", { question });
+    const { id } = begun as { id: string };
+    const damaged = { question, images: ["data:image/png;base64,AAAA"], exchanges: 1 };
+    expect((await seeing.send("POST", `/api/conversations/${id}/branch`, damaged)).status).toBe(400);
+    expect((await seeing.kb.conversations()).map((talk) => talk.id)).toEqual([id]);
     const pdf = await seeing.send(
       "POST",
       "/api/chat",

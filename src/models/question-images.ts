@@ -53,10 +53,10 @@ const notTaken = `is damaged, or of another format than ${imageLimits.formats.jo
 /** The first bytes of each format. Whether the rest is whole, the service says: reading it here would load six readers. */
 const signatures: readonly (readonly [format: (typeof imageLimits.formats)[number], start: RegExp])[] = [
   ["jpeg", /^\xff\xd8\xff/],
-  ["png", /^\x89PNG\r\n\x1a\n/],
+  ["png", /^\x89PNG\r\n/],
   ["webp", /^RIFF[^]{4}WEBP/],
   ["bmp", /^BM[^]{12}/],
-  ["tiff", /^(?:II\*\0|MM\0\*)/],
+  ["tiff", /^(?:II\*|MM[^]\*)/],
   ["gif", /^GIF8[79]a/],
 ];
 

@@ -134,3 +134,25 @@ test("flags for who is on call serve figures, tell callers apart behind a proxy,
   const refused = await citewell(["serve", "--metrics", "--filter", "product=auth"], { cwd: folder });
   expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("give a --token") as string });
 });
+
+test("settings of answers are offered alone on this machine, and to others only where a flag says so", async () => {
+  const folder = await folderWithDocuments();
+  const settings = { maxPassages: 50, maxInstructionCharacters: 4000 };
+  const guard = ["--token", "long-enough"];
+  for (const [words, choices] of [
+    [[], { chatModels: [], ...settings }],
+    [["--offer-model", "citewell/local-extractive-d"], { chatModels: ["citewell/local-extractive-d"], ...settings }],
+    [guard, undefined],
+    [[...guard, "--offer-settings"], { chatModels: [], ...settings }],
+  ] as const) {
+    const { send, events, end } = await serve(folder, "docs", ...words);
+    const headers = { authorization: "Bearer long-enough" };
+    const status = (await (await send("GET", "/api/status", undefined, headers)).json()) as { choices?: unknown };
+    expect([words, status.choices]).toEqual([words, choices]);
+    if (choices?.chatModels.length === 1) {
+      const asked = { question: "When do API keys expire?", settings: { chatModel: choices.chatModels[0] } };
+      expect((await events("/api/ask", asked)).at(-1)).toMatchObject({ type: "finish", model: choices.chatModels[0] });
+    }
+    await end();
+  }
+});

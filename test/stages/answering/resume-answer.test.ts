@@ -76,6 +76,31 @@ test("the model reads a round that waited as it reads one that did not, with its
   expect(JSON.parse(read)).toEqual(whole.requests[1]);
 });
 
+test("an answer that waited goes on with the question's pictures, or with what another model said of them", async () => {
+  const asks: Script = [call("write", { text: "a" }, "c1"), finish("tool-calls")];
+  const ends: Script = [say("Done."), finish()];
+  const options = { tools: [writer().write], approve: "later" as const };
+  const images = ["data:image/png;base64,AAAA"];
+  const question = "What is this?";
+  const imageDescription = { question, text: "A red valve.", model: "seeing" };
+  const described = { question: `${question}\n\nA red valve.`, asked: question, images, imageDescription };
+  for (const [seesPictures, pictures, words] of [
+    [true, images, /What is this\?\n<\/question>/],
+    [false, undefined, /What is this\?\n\nA picture came with the question\. .*"A red valve\."/],
+  ] as const) {
+    const asked = scriptedModel([asks], { seesPictures });
+    const waiting = waitingIn(await eventsOf(answer(asked, options), retrieved([keys], described)));
+    const model = scriptedModel([ends], { seesPictures });
+    const stage = Pipeline.from<Resumption>().pipe(resumeAnswer(model, ownBook().book, options));
+    await collect(stage.stream([{ waiting, approvals: all(true, waiting) }]));
+    for (const { messages } of [asked.requests[0]!, model.requests[0]!]) {
+      const message = messages.find(({ content }) => content.includes("<question>"))!;
+      expect(message.pictures).toEqual(pictures);
+      expect(message.content).toMatch(words);
+    }
+  }
+});
+
 test("a decision can be left for later call by call, told what the model has read", async () => {
   const { write, written } = writer();
   const asked: unknown[] = [];

@@ -74,7 +74,7 @@ async function htmlOf(parts: Package, wordsOf?: (picture: WordPicture) => Promis
       styleMap: [...knownStyles, ...headings],
       convertImage: mammoth.images.imgElement(async (picture) => ({
         src: "",
-        ...(wordsOf && { alt: await wordsOf(picture as WordPicture) }),
+        ...(wordsOf && { alt: await wordsOf(picture) }),
       })),
       externalFileAccess: false,
     },

@@ -4,8 +4,8 @@ import { pictureWords } from "../html/inline.js";
 import { officeMathText } from "../html/math.js";
 import { parseHtml, parseXml } from "../element-tree.js";
 import type { FoundPicture, Loader } from "../loader.js";
-import { byId, lineage, plainRun, valueOf, withMarks, withNumbers, type ElementsById } from "./docx-numbers.js";
-import { type MarkedPicture, pictureMark, placedPictures } from "./docx-pictures.js";
+import { byId, lineage, plainRun, valueOf, withMarks, withNumbers, type ElementsById } from "./word/numbers.js";
+import { type MarkedPicture, pictureMark, placedPictures } from "./word/pictures.js";
 import { unpack, type Package } from "./package.js";
 
 /**

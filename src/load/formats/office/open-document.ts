@@ -69,10 +69,12 @@ export function picturesIn(
   { bytes: bytesOf }: Pick<OpenDocument, "bytes">,
   place: Pick<FoundPicture, "offset" | "page">,
 ): FoundPicture[] {
-  return named(part, "draw:frame").flatMap((frame) => {
-    const [words = frame] = named(frame, "svg:title", "svg:desc");
-    const caption = words === frame ? "" : textOf(words).trim();
-    return named(frame, "draw:image").flatMap(({ attributes }): FoundPicture[] => {
+  const images = (frame: HtmlElement) => elementsOf(frame).filter(({ name }) => name === "draw:image");
+  // A frame may hold a box of text with frames of its own, as that of a picture with its caption does.
+  return find(part, (element) => element.name === "draw:frame" && images(element).length > 0).flatMap((frame) => {
+    const words = elementsOf(frame).find(({ name }) => name === "svg:title" || name === "svg:desc");
+    const caption = words ? textOf(words).trim() : "";
+    return images(frame).flatMap(({ attributes }): FoundPicture[] => {
       const bytes = bytesOf((attributes["xlink:href"] ?? "").replace(/^\.\//, ""));
       return bytes ? [{ ...place, bytes, ...(caption !== "" && { caption }) }] : [];
     });

@@ -1,4 +1,4 @@
-import type { FoundPicture } from "../loader.js";
+import type { FoundPicture } from "../../loader.js";
 
 /** A picture of the document, by the number of its mark. */
 export interface MarkedPicture {

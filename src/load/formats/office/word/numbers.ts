@@ -1,6 +1,6 @@
-import { named, type HtmlElement } from "../element-tree.js";
-import { ListCounter, type ListLevel } from "./list-numbers.js";
-import type { Package } from "./package.js";
+import { named, type HtmlElement } from "../../element-tree.js";
+import { ListCounter, type ListLevel } from "../list-numbers.js";
+import type { Package } from "../package.js";
 
 /** Characters around a number on its way through mammoth, which counts nothing: Unicode has none at these points. */
 const [opening, closing] = ["\u{fdd0}", "\u{fdd1}"];

@@ -41,4 +41,13 @@ export const siteQuestions: readonly SiteQuestion[] = [
   { question: "How do readers rate answers with thumbs?", page: "guides/chatbot" },
   { question: "What does one question cost?", page: "production/costs" },
   { question: "How do I get an answer as JSON with a schema?", page: "answers/values" },
+  { question: "What happens to columns of a CSV file that I do not name?", page: "documents/tables" },
+  { question: "How do I index only some files of a folder?", page: "start/own-documents" },
+  { question: "How do I keep the index up to date while files change?", page: "start/own-documents" },
+  { question: "How do I approve a tool call later from another process?", page: "answers/approval" },
+  { question: "How do I test my app offline without calling the service?", page: "production/tests-of-your-app" },
+  { question: "How do I write my own reranker?", page: "guides/own-parts" },
+  { question: "How do I move a store from a folder to PostgreSQL?", page: "guides/postgres" },
+  { question: "How do I cancel an answer that is being streamed?", page: "guides/chatbot" },
+  { question: "How do I make all answers come in German?", page: "answers/prompts" },
 ];

@@ -27,7 +27,13 @@ const shows: Record<string, readonly RegExp[]> = {
     /^How long do apples keep\? fruit:apple$/m,
     /^Apples keep for months in a cool cellar\..* \[1\]$/m,
   ],
-  "chatbot/conversation": [/^Employees get 27 days/m, /at least two weeks ahead/, /^kept: 2 exchanges$/m],
+  "own-parts/own-reranker": [/^fruit:apple by 5 shared words$/m],
+  "chatbot/conversation": [
+    /^Employees get 27 days/m,
+    /at least two weeks ahead/,
+    /^stopped: The reader pressed stop$/m,
+    /^kept: 3 exchanges$/m,
+  ],
   structured: [
     /^value: Keys expire after 90 days\.$/m,
     /“Keys expire after 90 days\.[^”]*” found there/,

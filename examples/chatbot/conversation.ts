@@ -30,6 +30,13 @@ for (const question of ["How many days of paid leave do employees get?", "And ho
   }
   console.log();
 }
+
+// A reader who presses "stop": here as soon as the first words are there.
+const stop = new AbortController();
+for await (const event of talk.ask("How many days lapse?", { signal: stop.signal })) {
+  if (event.type === "text-delta") stop.abort(new Error("The reader pressed stop"));
+  if (event.type === "error") console.log(`stopped: ${event.error.message}`);
+}
 await kb.close();
 
 const reopened = await openKnowledgeBase({ path });

@@ -14,6 +14,7 @@ export const contents: readonly Part[] = [
     title: "Documents",
     pages: [
       "documents/formats",
+      "documents/tables",
       "documents/chunks",
       "documents/crawling",
       "documents/s3-and-git",
@@ -32,6 +33,7 @@ export const contents: readonly Part[] = [
       "answers/citations",
       "answers/values",
       "answers/tools",
+      "answers/approval",
       "guides/evaluation",
       "guides/tuning",
     ],
@@ -58,6 +60,7 @@ export const contents: readonly Part[] = [
       "production/costs",
       "guides/budget",
       "production/choosing-a-model",
+      "production/tests-of-your-app",
       "guides/deploying",
       "guides/operating",
       "guides/telemetry",

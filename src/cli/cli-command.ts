@@ -57,11 +57,7 @@ export class CliCommand extends Command {
         "maximum time to read one file, or one page of a PDF (default: 10)",
         decimalBetween(0.1, 3600),
       )
-      .option(
-        "--rows <part=column,...>",
-        "columns of CSV or JSON that are text, title, id, uri or metadata",
-        rowsOption,
-      )
+      .takesRows()
       .option("--metadata <name=value>", "put this on every document, over what it says itself; repeatable", repeated)
       .option("--ocr <folder>", "read words of pictures and scans, with Tesseract's language data in that folder")
       .takesPictures()
@@ -73,6 +69,15 @@ export class CliCommand extends Command {
       .option("--retry-failed", "read files again that failed before, even those that did not change")
       .takesChunking()
       .takesStore();
+  }
+
+  /** Adds the flag that says which columns of a table are which part of a document. */
+  takesRows(): this {
+    return this.option(
+      "--rows <part=column,...>",
+      "columns of CSV or JSON that are text, title, id, uri or metadata",
+      rowsOption,
+    );
   }
 
   /** Adds the flags by which a model describes pictures of documents. */

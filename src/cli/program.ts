@@ -237,10 +237,12 @@ Files deleted from a folder that still exists are removed by citewell index on i
         "json",
       ]),
     )
+    .takesRows()
     .option("--ocr <folder>", "read words of pictures and scans, with Tesseract's language data in that folder")
     .option("--allow-private", "also fetch from addresses of this machine and its network")
     .examples(`
   $ citewell read report.pdf
+  $ citewell read tickets.csv --rows id=key,title=subject,text=body
   $ citewell read https://example.com/article --as markdown > article.md
   $ citewell read ./docs --as json | jq '.documents[].leftOut'
 

@@ -298,6 +298,18 @@ describe("read", () => {
       },
     ]);
   });
+
+  test("shows rows as the columns that are named make documents of them, all other columns as metadata", async () => {
+    const cwd = await temporaryFolder({ "t.csv": "key,subject,words,reply,team\n7,Doors,It is stuck,Call Bob,site\n" });
+    const rows = ["--rows", "id=key,title=subject,text=words,text=reply"];
+    const { stdout } = await citewell(["read", "t.csv", ...rows, "--as", "json"], { cwd });
+    const [document] = (JSON.parse(stdout) as { documents: object[] }).documents;
+    expect(document).toMatchObject({ title: "Doors", text: "It is stuck\n\nCall Bob" });
+    expect(document).toMatchObject({
+      uri: expect.stringMatching(/t\.csv#7$/) as string,
+      metadata: { key: "7", team: "site" },
+    });
+  });
 });
 
 describe("help", () => {

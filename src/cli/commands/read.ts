@@ -1,3 +1,4 @@
+import { given } from "../../core/given.js";
 import { collect } from "../../core/stream.js";
 import type { RunEvent } from "../../core/pipeline.js";
 import type { Document } from "../../core/types.js";
@@ -7,7 +8,7 @@ import { exitCodes, messageOf } from "../output/failure.js";
 import { displayReason, displayRemark, displayUri, oneLine, safeForTerminal } from "../output/terminal-text.js";
 import { sourceOf, type SourceFlags } from "../settings/source-flags.js";
 
-export interface ReadFlags extends Pick<SourceFlags, "ocr" | "allowPrivate"> {
+export interface ReadFlags extends Pick<SourceFlags, "ocr" | "allowPrivate" | "rows"> {
   readonly as?: "markdown" | "json";
 }
 
@@ -35,7 +36,7 @@ export async function readCommand(io: CommandIo, path: string, flags: ReadFlags)
   return reading.failed.length > 0 ? exitCodes.failures : exitCodes.done;
 }
 
-async function read(io: CommandIo, path: string, { ocr, allowPrivate }: ReadFlags): Promise<Reading> {
+async function read(io: CommandIo, path: string, { ocr, allowPrivate, rows }: ReadFlags): Promise<Reading> {
   const leftOut: LeftOutPart[] = [];
   const warnings: string[] = [];
   const skipped: { uri: string; reason: string }[] = [];
@@ -45,7 +46,7 @@ async function read(io: CommandIo, path: string, { ocr, allowPrivate }: ReadFlag
     else if (event.type === "warning") warnings.push(event.message);
     else if (event.type === "skipped") skipped.push({ uri: event.uri, reason: event.reason });
   };
-  const source = sourceOf(io, [path], { ...(ocr !== undefined && { ocr }), ...(allowPrivate && { allowPrivate }) });
+  const source = sourceOf(io, [path], given({ ocr, allowPrivate, rows }));
   const documents = await collect(source.read({ signal: io.signal, report, failures }));
   const failed = [...failures].map(([uri, error]) => ({ uri, reason: messageOf(error) }));
   return { documents, leftOut, warnings, skipped, failed };

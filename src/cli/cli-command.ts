@@ -58,6 +58,12 @@ export class CliCommand extends Command {
         decimalBetween(0.1, 3600),
       )
       .takesRows()
+      .addOption(
+        new Option(
+          "--replies <how>",
+          "keep earlier mails in replies, or once: leave out those that were read themselves (default: once)",
+        ).choices(["keep", "once"]),
+      )
       .option("--metadata <name=value>", "put this on every document, over what it says itself; repeatable", repeated)
       .option("--ocr <folder>", "read words of pictures and scans, with Tesseract's language data in that folder")
       .takesPictures()

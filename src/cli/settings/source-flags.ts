@@ -29,6 +29,7 @@ export interface SourceFlags extends StoreFlags, PictureFlags {
   /** Folder of the language data for recognising the words of pictures. */
   readonly ocr?: string;
   /** Web addresses name whole sites, read by their sitemaps. */
+  readonly replies?: "keep" | "once";
   readonly sitemap?: boolean;
   readonly requestsPerSecond?: number;
   readonly allowPrivate?: boolean;
@@ -117,6 +118,7 @@ function readingOptions(io: CommandIo, flags: SourceFlags, rows: ReadPathOptions
     maxFileBytes,
     fileTimeout,
     metadata,
+    replies,
     sitemap,
     requestsPerSecond,
     allowPrivate,
@@ -131,7 +133,7 @@ function readingOptions(io: CommandIo, flags: SourceFlags, rows: ReadPathOptions
     timeoutMs: fileTimeout && Math.round(fileTimeout * 1000),
     ...(ocr !== undefined && { recognizer: tesseract({ dataFolder: resolve(io.directory, ocr) }) }),
     metadata: metadata && metadataOf(metadata),
-    ...given({ sitemap }),
+    ...given({ sitemap, replies }),
     web: { requestsPerSecond, allowPrivate, refetch, ...webProxySettings(io.environment) },
   };
 }

@@ -30,6 +30,8 @@ export interface LoadedText extends Pick<Document, "text" | "title" | "metadata"
   readonly pictures?: readonly FoundPicture[];
   /** Whether a later run may read more of it, without any change of the file. */
   readonly isPartial?: boolean;
+  /** The text with the mails that it repeats, all that is in `leftOut`, for a source that does not hold these. */
+  readonly withEarlierMails?: EarlierMails;
   /** Its tables, each row of which is a document of its own; the text is empty. */
   readonly rows?: readonly LoadedTable[];
 }
@@ -50,6 +52,14 @@ export interface FoundPicture {
   readonly caption?: string;
   /** Page that shows it. Default: that of its offset. */
   readonly page?: number;
+}
+
+/** A mail as it is, with those that it answers. */
+export interface EarlierMails {
+  /** Its own words and theirs. */
+  readonly text: string;
+  /** Message ids, bare, of the mails that it answers. Empty if it does not say. */
+  readonly answersTo: readonly string[];
 }
 
 /** Text of one kind that was left out of a document, such as the captions of an article. */

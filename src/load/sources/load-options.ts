@@ -24,6 +24,11 @@ export interface LoadOptions {
   readonly recognizer?: TextRecognizer;
   /** Maps columns of CSV and fields of JSON to a document's text, title and name. Default: by their names. */
   readonly rows?: RowMapping;
+  /**
+   * Treatment of earlier mails that a reply repeats below its own words. `once`: they are left out where the source holds the
+   * mail that is answered, and counted in the report; else they are kept. `keep`: they are always kept. Default: `once`.
+   */
+  readonly replies?: "keep" | "once";
   /** Maximum bytes of a file, 1 or more; larger ones are passed over, and where rows are documents, larger rows. Default 50,000,000. */
   readonly maxFileBytes?: number;
   /** How much an archive (ZIP, tar, gzip) may unpack to. Default: 1 GB, 100 times its size, and 100,000 files. */
@@ -69,6 +74,7 @@ export const loadOptions = optionsOf<LoadOptions>()({
     )
     .optional(),
   rows: rowMapping.default({}),
+  replies: z.enum(["keep", "once"]).default("once"),
   maxFileBytes: z.int().min(1).default(50_000_000),
   archives: archiveLimits.prefault({}),
   timeoutMs: z.int().min(100).max(3_600_000).default(10_000),

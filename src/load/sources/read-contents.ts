@@ -3,20 +3,26 @@ import { Readable } from "node:stream";
 import { asError, BudgetError, LoadError, systemMessage } from "../../core/errors.js";
 import { noLoaderReason } from "../formats/conversions.js";
 import { type Format, type Formats, jsonLines } from "../formats/formats.js";
-import type { FileOutcome, FileToLoad, InnerFile, RowOptions } from "../formats/loader.js";
+import type { FileOutcome, FileToLoad, InnerFile, LoadedText, RowOptions } from "../formats/loader.js";
 import type { PictureDescriber } from "../pictures/picture-describer.js";
 import type { LoadingWorker } from "../worker/load-bytes.js";
 import { ArchiveAllowance } from "./archive-allowance.js";
 import type { LoadSettings } from "./load-options.js";
+import type { MailsOfSource } from "./mails-of-source.js";
 import { generated, mayHoldSecrets } from "./unwanted-names.js";
 
-export interface ContentOptions extends Pick<LoadSettings, "maxFileBytes" | "timeoutMs" | "rows" | "archives"> {
+export interface ContentOptions extends Pick<
+  LoadSettings,
+  "maxFileBytes" | "timeoutMs" | "rows" | "archives" | "replies"
+> {
   readonly formats: Formats;
   readonly worker: LoadingWorker;
   /** Id that the documents carry as `source`. */
   readonly source: string;
   readonly signal: AbortSignal;
   readonly describer?: PictureDescriber | undefined;
+  /** The mails of the whole source. */
+  readonly mails: MailsOfSource;
 }
 
 /** Files inside one another: an archive may hold itself. */
@@ -58,7 +64,7 @@ async function* contents(
     rows,
     isPartial: _,
     ...loaded
-  } = await worker.load(format, file, options);
+  } = await withMailsElsewhere(await worker.load(format, file, options), options);
   if (rows) {
     for (const { name, lines } of rows) {
       const within = name === undefined ? uri : `${uri}#${encodedPath(name)}`;
@@ -69,6 +75,18 @@ async function* contents(
   const warnings = remarks.map((remark) => `${uri}: ${remark}`);
   yield { document: { uri, source, ...loaded, title: loaded.title ?? titleOfName(path) }, warnings, leftOut };
   for (const row of inner) yield* forRows.readInner(row);
+}
+
+/** Puts the mails that a reply repeats back into its text, unless the source holds them. */
+async function withMailsElsewhere(
+  { withEarlierMails, ...loaded }: LoadedText,
+  { mails, replies, signal }: ContentOptions,
+): Promise<LoadedText> {
+  mails.add(loaded.metadata?.["messageId"]);
+  if (!withEarlierMails) return loaded;
+  const { text, answersTo } = withEarlierMails;
+  if (replies === "once" && (await mails.hold(answersTo, signal))) return loaded;
+  return { ...loaded, text, leftOut: [] };
 }
 
 function rowOptionsWithin(uri: string, options: ContentOptions, place: Place): RowOptions {

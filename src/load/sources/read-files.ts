@@ -14,6 +14,7 @@ import { type LoadBytesOptions, LoadingWorker } from "../worker/load-bytes.js";
 import { changedFiles, reportUnchanged, type FoundFile } from "./changed-files.js";
 import type { FileState } from "./file-memory.js";
 import type { LoadSettings } from "./load-options.js";
+import { MailsOfSource } from "./mails-of-source.js";
 import { withMetadata } from "./operator-metadata.js";
 import { asLoadError, readContents, rowOptions, titleOfName, type ContentOptions } from "./read-contents.js";
 import { unreadableName } from "./real-path.js";
@@ -34,7 +35,7 @@ const maxTurnMs = 8;
 
 export interface ReadFilesOptions
   extends
-    Pick<LoadSettings, "maxFileBytes" | "timeoutMs" | "rows" | "archives" | "metadata">,
+    Pick<LoadSettings, "maxFileBytes" | "timeoutMs" | "rows" | "archives" | "replies" | "metadata">,
     Pick<ReadContext, "signal" | "report" | "files" | "budget"> {
   readonly source: string;
   /** The path of a file as the caller knows it, with `/`. */
@@ -58,7 +59,7 @@ export async function* readFiles(
   const { pictures, signal, report, budget, isPlan = false, roots = [] } = given;
   const describer = pictures && (await describerOf(pictures, { signal, report, budget, isPlan, roots }));
   const concurrency = Math.max(readAhead, pictures?.concurrency ?? 0);
-  const options = { ...given, describer };
+  const options = { ...given, describer, mails: new MailsOfSource(files) };
   const load = async (file: FoundFile): Promise<Source<FileOutcome>> => {
     const { path, format, failed } = file;
     if (failed) return [failed];

@@ -6,6 +6,7 @@ import { isHidden } from "../formats/hidden-names.js";
 import type { FileOutcome } from "../formats/loader.js";
 import { LoadingWorker } from "../worker/load-bytes.js";
 import type { LoadSettings } from "./load-options.js";
+import { MailsOfSource } from "./mails-of-source.js";
 import { type ChosenMetadata, type FileForMetadata, metadataFor, withMetadata } from "./operator-metadata.js";
 import { asLoadError, readContents } from "./read-contents.js";
 import type { ReadContext } from "./source.js";
@@ -45,6 +46,7 @@ export async function* readListedFiles(
 ): AsyncGenerator<FileOutcome> {
   const { formats, loading, source, fetch, concurrency } = options;
   const worker = new LoadingWorker();
+  const mails = new MailsOfSource();
   const outcomesOf = async (file: ListedFile): Promise<Iterable<FileOutcome> | AsyncIterable<FileOutcome>> => {
     const { path, uri, metadata } = file;
     if (isHidden(path)) return [];
@@ -82,7 +84,7 @@ export async function* readListedFiles(
     revision: { readonly etag: string },
   ): AsyncGenerator<FileOutcome> {
     try {
-      for await (const outcome of readContents(format, file, { ...loading, formats, worker, source, signal })) {
+      for await (const outcome of readContents(format, file, { ...loading, formats, worker, source, signal, mails })) {
         const made = withMetadata(outcome, metadata);
         const isWhole = "document" in made && made.document.uri === file.uri;
         yield isWhole ? { ...made, document: { ...made.document, revision } } : made;

@@ -3,6 +3,7 @@ import { LoadError } from "../../core/errors.js";
 import { Formats, type Format } from "../formats/formats.js";
 import type { FileOutcome } from "../formats/loader.js";
 import { metadataFor, withMetadata } from "../sources/operator-metadata.js";
+import { MailsOfSource } from "../sources/mails-of-source.js";
 import { asLoadError, readContents } from "../sources/read-contents.js";
 import type { ReadContext } from "../sources/source.js";
 import { LoadingWorker } from "../worker/load-bytes.js";
@@ -74,7 +75,14 @@ export async function* loadPage(address: string, visit: Visit): AsyncGenerator<F
     }
     const file = { path, uri: address, bytes, ...(charset !== undefined && { charset }) };
     if ("rows" in format || format.holdsFiles) {
-      const outcomes = readContents(format, file, { ...options, formats, worker, source, signal });
+      const outcomes = readContents(format, file, {
+        ...options,
+        formats,
+        worker,
+        source,
+        signal,
+        mails: new MailsOfSource(),
+      });
       for await (const outcome of outcomes) yield withMetadata(outcome, metadata);
       return;
     }

@@ -17,6 +17,8 @@ const tables = ["README.md", "markup/README.md"].flatMap((path) =>
 type Shown = (document: Document) => string;
 
 const own: Shown = ({ text }) => text;
+/** A mail below the lines that say who wrote to whom. */
+const letter: Shown = ({ text }) => text.replace(/^(?:(?:From|To|Cc|Date|Subject): .*\n)+\n/, "");
 const valuesIn = (value: Json): readonly string[] =>
   value !== null && typeof value === "object" ? Object.values(value).flatMap(valuesIn) : [String(value ?? "")];
 /** Every value of a row, wherever its mapping put it. A text of lines `name: value` repeats the metadata. */
@@ -32,9 +34,9 @@ const formats: Readonly<Record<string, readonly [folder: string, shown: Shown, e
   "`.xls`": ["office97", own, ".xls"],
   "`.xlsb`": ["office97", own, ".xlsb"],
   "`.ppt`": ["office97", own, ".ppt"],
-  "`.eml`": ["mail/eml", own],
-  "`.mbox`": ["mail/mbox", own],
-  "`.msg`": ["mail/msg", own],
+  "`.eml`": ["mail/eml", letter],
+  "`.mbox`": ["mail/mbox", letter],
+  "`.msg`": ["mail/msg", letter],
   "`.mht`": ["mail/mht", own],
   "`.zip`": ["archives/zip", own],
   "`.tar`": ["archives/tar", own],

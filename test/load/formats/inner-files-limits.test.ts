@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { collect } from "../../../src/core/stream.js";
 import { Formats } from "../../../src/load/formats/formats.js";
 import type { FileOutcome } from "../../../src/load/formats/loader.js";
+import { MailsOfSource } from "../../../src/load/sources/mails-of-source.js";
 import { rowOptions } from "../../../src/load/sources/read-contents.js";
 import { LoadingWorker } from "../../../src/load/worker/load-bytes.js";
 import { readAll } from "../../support/read-all.js";
@@ -18,6 +19,8 @@ function innerReader() {
     archives: { maxUnpackedBytes: 1e9, maxRatio: 100, maxFiles: 100_000 },
     timeoutMs: 1000,
     rows: {},
+    replies: "once",
+    mails: new MailsOfSource(),
   }).readInner;
 }
 

@@ -26,11 +26,18 @@ export interface Mail {
 /** Longer plain texts are not searched for quoted replies: they are no letters. */
 const maxSearchedCharacters = 5_000_000;
 
-/** The document of a mail: its own words and those of mails that it passes on, without those that a reply repeats. */
+/**
+ * The document of a mail: the lines that a reader sees above it, its own words and those of mails that it passes on. The mails
+ * that a reply repeats are in `withEarlierMails`.
+ */
 export function mailDocument(mail: Mail): LoadedText {
   const { subject, attachments } = mail;
+  const { text, withEarlierMails, ...body } = bodyOf(mail);
+  const head = headOf(mail, body.mediaType === "text/markdown");
   return {
-    ...bodyOf(mail),
+    ...body,
+    text: head + text,
+    ...(withEarlierMails && { withEarlierMails: { ...withEarlierMails, text: head + withEarlierMails.text } }),
     anchors: [],
     ...(subject && { title: subject }),
     metadata: metadataOf(mail),
@@ -38,18 +45,44 @@ export function mailDocument(mail: Mail): LoadedText {
   };
 }
 
-function bodyOf(mail: Mail): Pick<LoadedText, "text" | "mediaType" | "leftOut"> {
-  const { text = "", html = "", subject, inReplyTo, references } = mail;
-  const mayRepeat = isReply(subject, [...references, ...(inReplyTo === undefined ? [] : [inReplyTo])]);
+/**
+ * Who wrote to whom, when and about what, so that it can be asked about. A page that a browser saved as a mail has no head that
+ * anybody saw.
+ */
+function headOf({ from, to, cc, date, subject }: Mail, isMarkdown: boolean): string {
+  if (!from?.includes("@") && to.length === 0) return "";
+  const fields = { From: from, To: to.join(", "), Cc: cc.join(", "), Date: shownDate(date), Subject: subject };
+  const lines = Object.entries(fields).flatMap(([name, value]) => (value ? [`${name}: ${oneLine(value)}`] : []));
+  return `${lines.join(isMarkdown ? "  \n" : "\n")}\n\n`;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/gu, " ").trim();
+}
+
+function shownDate(date: string | undefined): string | undefined {
+  return date?.replace(/^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}):\d{2}Z$/, "$1 $2 UTC");
+}
+
+function bodyOf(mail: Mail): Pick<LoadedText, "text" | "mediaType" | "leftOut" | "withEarlierMails"> {
+  const { text = "", html = "", subject, inReplyTo = "", references } = mail;
+  const answered = inReplyTo.split(/\s+/u).filter((id) => id !== "");
+  const mayRepeat = isReply(subject, [...references, ...answered]);
   const leftOut = new LeftOutParts();
   const note = (quoted: string) => {
-    const line = quoted.replace(/\s+/gu, " ").trim();
+    const line = oneLine(quoted);
     if (line !== "") leftOut.note("earlier mails", line);
+  };
+  // The mail that is answered repeats those before it, unless the source holds them in turn.
+  const answersTo = (answered.length > 0 ? answered : references.slice(-1)).flatMap((id) => bareId(id) ?? []);
+  const parted = (own: string, whole: () => string) => {
+    const { leftOut: parts } = leftOut.noted;
+    return parts ? { text: own, leftOut: parts, withEarlierMails: { text: whole(), answersTo } } : { text: own };
   };
   if (text.trim() !== "" || html === "") {
     const plain = text.replaceAll("\r\n", "\n").trim();
     const own = mayRepeat && plain.length <= maxSearchedCharacters ? withoutQuotedLines(plain, note) : plain;
-    return { text: own, mediaType: "text/plain", ...leftOut.noted };
+    return { ...parted(own, () => plain), mediaType: "text/plain" };
   }
   const page = parseHtml(html);
   const body = named(page, "body")[0] ?? page;
@@ -57,7 +90,7 @@ function bodyOf(mail: Mail): Pick<LoadedText, "text" | "mediaType" | "leftOut"> 
   // The marks that programs put around a quoted mail say that this is a reply, whatever its head lacks.
   const own = isForward(subject) ? whole() : markdownOfNodes(withoutQuotedElements(body.children, note)).text;
   if (own.trim() === "") return { text: whole(), mediaType: "text/markdown" };
-  return { text: own, mediaType: "text/markdown", ...leftOut.noted };
+  return { ...parted(own, whole), mediaType: "text/markdown" };
 }
 
 /** Bare ids: the brackets around them are part of their notation. */

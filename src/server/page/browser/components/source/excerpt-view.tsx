@@ -34,7 +34,13 @@ export function ExcerptView({ excerpt, place, sentence }: ExcerptViewProps) {
   const isCutAfter = excerpt.from + excerpt.text.length < excerpt.length || rowsAround.behind;
   return (
     <>
-      {excerpt.mail && <MailHead mail={excerpt.mail} subject={excerpt.title} />}
+      {excerpt.mail && (
+        <MailHead
+          mail={excerpt.mail}
+          subject={excerpt.title}
+          isRepeated={excerpt.from === 0 && /^(?:From|To): /.test(excerpt.text)}
+        />
+      )}
       {isCutBefore && (
         <button type="button" class="plain wide" onClick={() => act(source.widen())}>
           {words.showBefore}

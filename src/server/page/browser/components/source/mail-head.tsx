@@ -5,10 +5,15 @@ import { usePage } from "../../state/page.js";
 export interface MailHeadProps {
   readonly mail: NonNullable<WireExcerpt["mail"]>;
   readonly subject: string | undefined;
+  /** Whether the text below begins with the same lines. */
+  readonly isRepeated: boolean;
 }
 
-/** Who wrote a mail to whom, when and about what, and what is attached. Attachments that were read open here. */
-export function MailHead({ mail: { from, to, cc, date, attachments }, subject }: MailHeadProps) {
+/**
+ * Who wrote a mail to whom, when and about what, unless the text below says it, and what is attached. Attachments that were read
+ * open here.
+ */
+export function MailHead({ mail: { from, to, cc, date, attachments }, subject, isRepeated }: MailHeadProps) {
   const { act, preferences, source } = usePage();
   const { mailFields } = preferences.words.value;
   const language = preferences.language.value;
@@ -19,13 +24,18 @@ export function MailHead({ mail: { from, to, cc, date, attachments }, subject }:
         <dd>{value}</dd>
       </div>
     ) : null;
+  if (isRepeated && attachments.length === 0) return null;
   return (
     <dl class="mail-head">
-      {line("from", from)}
-      {line("to", to.join(", "))}
-      {line("cc", cc.join(", "))}
-      {line("date", date !== undefined && <time dateTime={date}>{shownDate(date, language)}</time>)}
-      {line("subject", subject)}
+      {!isRepeated && (
+        <>
+          {line("from", from)}
+          {line("to", to.join(", "))}
+          {line("cc", cc.join(", "))}
+          {line("date", date !== undefined && <time dateTime={date}>{shownDate(date, language)}</time>)}
+          {line("subject", subject)}
+        </>
+      )}
       {line(
         "attachments",
         attachments.length > 0 && (

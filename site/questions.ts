@@ -50,4 +50,11 @@ export const siteQuestions: readonly SiteQuestion[] = [
   { question: "How do I move a store from a folder to PostgreSQL?", page: "guides/postgres" },
   { question: "How do I cancel an answer that is being streamed?", page: "guides/chatbot" },
   { question: "How do I make all answers come in German?", page: "answers/prompts" },
+  { question: "Can I use one service for embeddings and another one for chat?", page: "start/can-it" },
+  { question: "Can the chat page be shown in a frame with my logo?", page: "start/can-it" },
+  { question: "How do I index rows of my own SQL database?", page: "documents/databases" },
+  { question: "How do I find documents of the last 30 days?", page: "documents/databases" },
+  { question: "How do I stream an answer into my own page with fetch?", page: "server/own-page" },
+  { question: "How much memory and disk do a million chunks need?", page: "production/sizing" },
+  { question: "How do I back up a store while it is in use?", page: "production/sizing" },
 ];

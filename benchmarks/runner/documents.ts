@@ -17,10 +17,12 @@ export function readResults(folder = resultsFolder): ReadonlyMap<string, Result>
 
 /** Pages of documentation that may hold figures. */
 export function pagesWithFigures(): readonly string[] {
-  const examples = readdirSync(join(project, "examples"), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".md"))
-    .map((name) => join(project, "examples", name));
-  return [join(project, "README.md"), join(project, "benchmarks/README.md"), ...examples];
+  const pages = ["examples", "site/pages"].flatMap((folder) =>
+    readdirSync(join(project, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => join(project, folder, name)),
+  );
+  return [join(project, "README.md"), join(project, "benchmarks/README.md"), ...pages];
 }
 
 const tableMarks = /(<!-- benchmark (\S+) -->\n)[^]*?(<!-- \/benchmark -->)/g;

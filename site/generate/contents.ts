@@ -8,13 +8,21 @@ export interface Part {
 export const contents: readonly Part[] = [
   {
     title: "Start",
-    pages: ["start/what-it-is", "start/five-minutes", "start/own-model", "guides/services", "start/own-documents"],
+    pages: [
+      "start/what-it-is",
+      "start/five-minutes",
+      "start/own-model",
+      "guides/services",
+      "start/own-documents",
+      "start/can-it",
+    ],
   },
   {
     title: "Documents",
     pages: [
       "documents/formats",
       "documents/tables",
+      "documents/databases",
       "documents/chunks",
       "documents/crawling",
       "documents/s3-and-git",
@@ -43,6 +51,7 @@ export const contents: readonly Part[] = [
     pages: [
       "guides/chatbot",
       "server/http-api",
+      "server/own-page",
       "guides/mounting",
       "guides/next-route",
       "guides/react-page",
@@ -57,6 +66,7 @@ export const contents: readonly Part[] = [
   {
     title: "In production",
     pages: [
+      "production/sizing",
       "production/costs",
       "guides/budget",
       "production/choosing-a-model",

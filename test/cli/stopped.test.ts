@@ -71,7 +71,10 @@ test.skipIf(process.platform === "win32")("a run that the disk had no room for s
     /^Stopped with (\d+) documents done and (\d+) chunks embedded; they are kept\./.exec(stderr) ?? [];
   const { stdout } = await citewell(["stats", "--json"], { cwd });
   const { documents, vectors } = JSON.parse(stdout) as Record<"documents" | "vectors", number>;
-  expect(said).toEqual([String(documents), String(vectors)]);
+  const [saidDocuments, saidChunks] = said.map(Number);
+  expect(saidChunks).toBe(vectors);
+  // The document that was written last may be kept without its note.
+  expect([documents, documents - 1]).toContain(saidDocuments);
   expect(vectors).toBeGreaterThan(0);
 });
 

@@ -66,13 +66,15 @@ test("mutants that a test notices are killed by it, the others survive, and the 
 
 test("a test that is slow and fails does so without the mutant on a busy machine, and is no witness", async () => {
   const busy = `
-    import { appendFileSync, readFileSync } from "node:fs";
+    import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
     import { test } from "vitest";
     import "../../dist/maths/larger.js";
     test("passes once, is slow and fails, and then fails", async () => {
       appendFileSync("runs", ".");
       const runs = readFileSync("runs", "utf8").length;
-      if (runs === 2) await new Promise((resolve) => setTimeout(resolve, 8000));
+      // Slow is measured by the first run, which itself is slow on a busy machine.
+      if (runs === 1) writeFileSync("ms", String(performance.now()));
+      if (runs === 2) await new Promise((resolve) => setTimeout(resolve, 5000 + 2 * Number(readFileSync("ms", "utf8"))));
       if (runs > 1) throw new Error("The machine is busy");
     });`;
   const folder = await project({ "test/maths/larger.test.ts": busy });

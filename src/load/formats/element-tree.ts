@@ -7,12 +7,33 @@ export interface HtmlText {
   readonly line: number;
 }
 
-export interface HtmlElement {
+/** Never changes, so that trees share the parts in which they are alike, and each is measured once. */
+export class HtmlElement {
   /** In lower case; in XML as it is written. */
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly children: readonly HtmlNode[];
   readonly line: number;
+  #size: Size | undefined;
+
+  constructor(name: string, attributes: HtmlElement["attributes"], children: readonly HtmlNode[], line: number) {
+    this.name = name;
+    this.attributes = attributes;
+    this.children = children;
+    this.line = line;
+  }
+
+  /** Counted when it is first asked for, from the sizes of the children. */
+  get size(): Size {
+    return (this.#size ??= measured(this));
+  }
+}
+
+/** Characters of the texts in an element, and how many of them are in links. White space around a text does not count. */
+export interface Size {
+  readonly text: number;
+  /** In links inside the element; in one that is a link, all of them. */
+  readonly inLinks: number;
 }
 
 export type HtmlNode = HtmlText | HtmlElement;
@@ -51,34 +72,35 @@ export function parseXml(source: string): HtmlElement {
 }
 
 function parseMarkup(source: string, options: ParserOptions): HtmlElement {
-  interface Building extends HtmlElement {
-    readonly children: HtmlNode[];
-  }
-  const root: Building = { name: "#document", attributes: {}, children: [], line: 1 };
-  const open: Building[] = [root];
+  const root: HtmlNode[] = [];
+  const open = [root];
+  let children = root;
   const lineAt = lineCounter(source);
   let tooDeep = 0;
   const { Parser } = htmlparser();
   const parser = new Parser(
     {
       onopentag(name, attributes) {
-        const element: Building = { name, attributes, children: [], line: lineAt(parser.startIndex) };
-        open.at(-1)!.children.push(element);
-        if (open.length < maxDepth) open.push(element);
+        const inside: HtmlNode[] = [];
+        children.push(new HtmlElement(name, attributes, inside, lineAt(parser.startIndex)));
+        if (open.length < maxDepth) open.push((children = inside));
         else if (++tooDeep > maxOpen) throw new RangeError(`elements are nested more than ${maxOpen} deep`);
       },
       ontext(text) {
-        open.at(-1)!.children.push({ text, line: lineAt(parser.startIndex) });
+        children.push({ text, line: lineAt(parser.startIndex) });
       },
       onclosetag() {
         if (tooDeep > 0) tooDeep--;
-        else if (open.length > 1) open.pop();
+        else if (open.length > 1) {
+          open.pop();
+          children = open.at(-1)!;
+        }
       },
     },
     options,
   );
   parser.end(source);
-  return root;
+  return elementNode("#document", root);
 }
 
 /** An element of a tree that is made from another format. */
@@ -88,7 +110,36 @@ export function elementNode(
   attributes: HtmlElement["attributes"] = {},
   line = 1,
 ): HtmlElement {
-  return { name, attributes, children, line };
+  return new HtmlElement(name, attributes, children, line);
+}
+
+/** The same element with another name, other children or another line. */
+export function elementWith(
+  element: HtmlElement,
+  { name = element.name, children = element.children, line = element.line }: Partial<Omit<HtmlElement, "attributes">>,
+): HtmlElement {
+  return new HtmlElement(name, element.attributes, children, line);
+}
+
+/** The element with other nodes for each child, none where it is left out; itself where `replace` gives all children back. */
+export function withReplaced(
+  element: HtmlElement,
+  replace: (child: HtmlNode) => HtmlNode | readonly HtmlNode[],
+): HtmlElement {
+  const { children } = element;
+  let replaced: HtmlNode[] | undefined;
+  for (const [index, child] of children.entries()) {
+    const others = replace(child);
+    if (others === child && !replaced) continue;
+    replaced ??= children.slice(0, index);
+    if (isNode(others)) replaced.push(others);
+    else for (const other of others) replaced.push(other);
+  }
+  return replaced ? elementWith(element, { children: replaced }) : element;
+}
+
+function isNode(nodes: HtmlNode | readonly HtmlNode[]): nodes is HtmlNode {
+  return !Array.isArray(nodes);
 }
 
 /** A text of such a tree. */
@@ -97,7 +148,7 @@ export function textNode(content: string, line = 1): HtmlText {
 }
 
 export function isText(node: HtmlNode): node is HtmlText {
-  return "text" in node;
+  return (node as HtmlText).text !== undefined;
 }
 
 /** Child elements, without the text between them. */
@@ -126,7 +177,10 @@ export function named(root: HtmlElement | undefined, ...names: readonly string[]
 
 /** All text inside, unchanged. */
 export function textOf(node: HtmlNode): string {
-  return isText(node) ? node.text : node.children.map(textOf).join("");
+  if (isText(node)) return node.text;
+  let text = "";
+  for (const child of node.children) text += textOf(child);
+  return text;
 }
 
 /** All text inside in one line, each run of white space as one space. */
@@ -139,14 +193,38 @@ export function pageTitle(page: HtmlElement): string {
   return lineOf(named(page, "title", "svg").find(({ name }) => name === "title"));
 }
 
+function measured({ name, children }: HtmlElement): Size {
+  let [text, inLinks] = [0, 0];
+  for (const child of children) {
+    if (isText(child)) text += child.text.trim().length;
+    else {
+      text += child.size.text;
+      inLinks += child.size.inLinks;
+    }
+  }
+  return { text, inLinks: name === "a" ? text : inLinks };
+}
+
 /** Counts the line of an offset. Offsets come in order, so the count goes on from the last. */
 function lineCounter(source: string): (offset: number) => number {
-  let position = 0;
+  const hasReturns = source.includes("\r");
   let line = 1;
-  return (offset) => {
-    for (; position < offset; position++) {
+  let end = nextEnd(0);
+  function nextEnd(from: number): number {
+    if (!hasReturns) {
+      const found = source.indexOf("\n", from);
+      return found < 0 ? Infinity : found;
+    }
+    for (let position = from; position < source.length; position++) {
       const unit = source.charCodeAt(position);
-      if (unit === 10 || (unit === 13 && source.charCodeAt(position + 1) !== 10)) line++;
+      if (unit === 10 || (unit === 13 && source.charCodeAt(position + 1) !== 10)) return position;
+    }
+    return Infinity;
+  }
+  return (offset) => {
+    while (end < offset) {
+      line++;
+      end = nextEnd(end + 1);
     }
     return line;
   };

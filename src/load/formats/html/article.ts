@@ -1,8 +1,7 @@
 import { createRequire } from "node:module";
 import { mayBeArticle } from "./page-kind.js";
 import { withoutSiteParts, type NoteLeftOut } from "./site-parts.js";
-import { sizeOf } from "./size.js";
-import { find, isText, pageTitle, type HtmlElement, type HtmlNode } from "../element-tree.js";
+import { find, isText, pageTitle, withReplaced, type HtmlElement, type HtmlNode } from "../element-tree.js";
 
 /** Parts with less text hold too few sentences to tell an article from what surrounds it. */
 const minCharacters = 500;
@@ -24,7 +23,7 @@ const maxLinkShare = 0.5;
  * @returns `undefined` when the page is short, very long, or not an article
  */
 export function articleIn(content: HtmlElement, page: HtmlElement, note: NoteLeftOut): HtmlElement | undefined {
-  if (sizeOf(content).text < minCharacters || !mayBeArticle(page, content)) return undefined;
+  if (content.size.text < minCharacters || !mayBeArticle(page, content)) return undefined;
   const { markup, nodes, depths } = numbered(content);
   if (depths > maxDepths) return undefined;
   const { Readability, JSDOMParser } = readability();
@@ -44,8 +43,7 @@ export function articleIn(content: HtmlElement, page: HtmlElement, note: NoteLef
 }
 
 /** Characters outside of links. */
-function proseIn(element: HtmlElement): number {
-  const { text, inLinks } = sizeOf(element);
+function proseIn({ size: { text, inLinks } }: HtmlElement): number {
   return text - inLinks;
 }
 
@@ -125,13 +123,12 @@ interface Choice {
 function partOf(element: HtmlElement, choice: Choice): HtmlElement {
   const { kept, title } = choice;
   const isKept = kept.has(element);
-  const children = element.children.flatMap((child): HtmlNode[] => {
-    if (isText(child)) return isKept || kept.has(child) ? [child] : [];
-    if (child === title || (isKept && !kept.has(child) && isCertain(child, choice))) return [child];
+  return withReplaced(element, (child) => {
+    if (isText(child)) return isKept || kept.has(child) ? child : [];
+    if (child === title || (isKept && !kept.has(child) && isCertain(child, choice))) return child;
     const part = partOf(child, choice);
-    return kept.has(child) || part.children.length > 0 ? [part] : [];
+    return kept.has(child) || part.children.length > 0 ? part : [];
   });
-  return { ...element, children };
 }
 
 /** Elements that are content wherever they stand in an article, unless they are mostly links. */
@@ -141,7 +138,7 @@ const certain: ReadonlySet<string> = new Set("blockquote dl h1 h2 h3 h4 h5 h6 ma
 function isCertain(element: HtmlElement, { isUnlikely }: Choice): boolean {
   const { name, attributes } = element;
   if (isUnlikely(`${attributes["class"] ?? ""} ${attributes["id"] ?? ""}`)) return false;
-  const { text, inLinks } = sizeOf(element);
+  const { text, inLinks } = element.size;
   if (inLinks >= maxLinkShare * text) return false;
   return certain.has(name) || find(element, ({ name: inner }) => certain.has(inner) && inner !== "p").length > 0;
 }

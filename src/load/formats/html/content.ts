@@ -1,7 +1,6 @@
 import { articleIn } from "./article.js";
 import type { NoteLeftOut } from "./site-parts.js";
-import { sizeOf, sizesIn, type Sizes } from "./size.js";
-import { find, isText, lineOf, named, type HtmlElement, type HtmlNode } from "../element-tree.js";
+import { elementWith, isText, lineOf, named, withReplaced, type HtmlElement } from "../element-tree.js";
 
 /** Elements that never hold content: code and styles of the page, drawings, and lists to choose from. */
 const invisible: ReadonlySet<string> = new Set(
@@ -41,38 +40,45 @@ const minMenuLinks = 3;
 /** Characters of an entry of a menu, at most on average. */
 const maxEntryCharacters = 30;
 
+/** Elements by which the edges of the content are found. */
+const atEdges: ReadonlySet<string> = new Set("h1 h2 h3 h4 h5 h6 p pre dl table ul ol".split(" "));
+
 /**
  * The content without lists of nothing but short links above its first heading or paragraph and below its last one, unless
  * a heading stands right before them. A page that is mostly such lists is an index, and stays whole.
  */
 function withoutEdgeMenus(content: HtmlElement): HtmlElement {
-  const sizes = sizesIn(content);
   const order: HtmlElement[] = [];
-  const walk = (element: HtmlElement) => {
+  const linked = new Set<HtmlElement>();
+  const walk = (element: HtmlElement, inLink: boolean) => {
     for (const child of element.children) {
       if (isText(child) || child.name === "main" || child.name === "article") continue;
-      if (/^(?:h[1-6]|p|pre|dl|table|ul|ol)$/.test(child.name)) order.push(child);
-      if (child.name !== "ul" && child.name !== "ol") walk(child);
+      if (atEdges.has(child.name)) order.push(child);
+      if (inLink) linked.add(child);
+      if (child.name !== "ul" && child.name !== "ol") walk(child, inLink || child.name === "a");
     }
   };
-  walk(content);
-  const isMenuList = (element: HtmlElement | undefined) => {
-    if (element?.name !== "ul" && element?.name !== "ol") return false;
-    const { text, inLinks } = sizes.get(element)!;
+  walk(content, content.name === "a");
+  const isMenuList = (element: HtmlElement) => {
+    if (element.name !== "ul" && element.name !== "ol") return false;
+    const { text, inLinks } = element.size;
+    if (inLinks < text && !linked.has(element)) return false;
     const links = named(element, "a").length;
-    return links >= minMenuLinks && inLinks === text && text <= maxEntryCharacters * links;
+    return links >= minMenuLinks && text <= maxEntryCharacters * links;
   };
   const isRights = (element: HtmlElement) => element.name === "p" && /^(?:©|copyright\b)/i.test(lineOf(element));
   const start = order.findIndex((element) => !isMenuList(element));
   const end = order.findLastIndex((element) => !isMenuList(element) && !isRights(element));
   const isHeading = (element: HtmlElement | undefined) => /^h[1-6]$/.test(element?.name ?? "");
-  const menus =
+  const menus = new Set(
     start < 0
       ? []
-      : [...order.slice(0, start), ...(isHeading(order[end]) ? [] : order.slice(end + 1).filter(isMenuList))];
-  const share = menus.reduce((sum, menu) => sum + sizes.get(menu)!.text, 0) / Math.max(1, sizes.get(content)!.text);
-  return menus.length > 0 && share < maxFurnitureShare
-    ? withoutParts(content, (element) => menus.includes(element))
+      : [...order.slice(0, start), ...(isHeading(order[end]) ? [] : order.slice(end + 1).filter(isMenuList))],
+  );
+  let text = 0;
+  for (const menu of menus) text += menu.size.text;
+  return menus.size > 0 && text / Math.max(1, content.size.text) < maxFurnitureShare
+    ? withoutParts(content, (element) => menus.has(element))
     : content;
 }
 
@@ -83,38 +89,56 @@ export function chapterContent(page: HtmlElement): HtmlElement {
 }
 
 function withoutParts(element: HtmlElement, isLeftOut: (child: HtmlElement) => boolean): HtmlElement {
-  const children = element.children.flatMap((child): HtmlNode[] => {
-    if (isText(child)) return [child];
-    return isLeftOut(child) ? [] : [withoutParts(child, isLeftOut)];
+  return withReplaced(element, (child) => {
+    if (isText(child)) return child;
+    return isLeftOut(child) ? [] : withoutParts(child, isLeftOut);
   });
-  return { ...element, children };
 }
 
 /** The content of a page without hidden parts, as the names of elements and classes tell it. */
 function contentByNames(body: HtmlElement): HtmlElement {
-  const onPage = { sizes: sizesIn(body), inSection: false, inContent: false, inHeader: false, minContent: 0 };
-  const whole = readable(body, onPage);
-  const without = readable(body, { ...onPage, minContent: maxFurnitureShare * sizeOf(whole).text });
-  // If nothing else is left, the parts with such names are the content.
-  const all = sizeOf(without).text > 0 ? without : whole;
-  const mains = find(body, ({ name, attributes }) => name === "main" || attributes["role"] === "main").map((element) =>
-    readable(element, { ...onPage, inSection: true, inContent: true }),
+  const onPage = { inLink: false, inSection: false, inContent: false, inHeader: false, minContent: 0 };
+  const parts = mainParts(body, body.name === "a").map(({ element, inLink }) =>
+    readable(element, { ...onPage, inLink, inSection: true, inContent: true }),
   );
+  const mains = elementWith(body, { children: parts });
+  const isMain = (page: HtmlElement) => mains.size.text >= Math.max(1, minMainShare * page.size.text);
+  // Most pages have one such part, and it is the content whatever is left of what surrounds it.
+  if (parts.length === 1 && isMain(body)) return mains;
+  const whole = readable(body, onPage);
+  const without = readable(body, { ...onPage, minContent: maxFurnitureShare * whole.size.text });
+  // If nothing else is left, the parts with such names are the content.
+  const all = without.size.text > 0 ? without : whole;
   const article = mainArticle(named(all, "article"));
-  const candidates = [...(mains.length > 1 ? article : []), { ...body, children: mains }, ...article];
-  const minText = Math.max(1, minMainShare * sizeOf(all).text);
-  return candidates.find((candidate) => sizeOf(candidate).text >= minText) ?? all;
+  const candidates = [...(parts.length > 1 ? article : []), mains, ...article];
+  const minText = Math.max(1, minMainShare * all.size.text);
+  return candidates.find(({ size }) => size.text >= minText) ?? all;
+}
+
+interface MainPart {
+  readonly element: HtmlElement;
+  /** Whether it stands in a link. */
+  readonly inLink: boolean;
+}
+
+/** The outermost `<main>` parts. */
+function mainParts({ children }: HtmlElement, inLink: boolean): MainPart[] {
+  return children.flatMap((child): MainPart[] => {
+    if (isText(child)) return [];
+    if (child.name === "main" || child.attributes["role"] === "main") return [{ element: child, inLink }];
+    return mainParts(child, inLink || child.name === "a");
+  });
 }
 
 /** The only `<article>`, or the one beside which the others are teasers. */
 function mainArticle(articles: readonly HtmlElement[]): readonly HtmlElement[] {
-  const [largest, second] = articles.toSorted((one, other) => sizeOf(other).text - sizeOf(one).text);
-  const isFarAhead = largest && (!second || sizeOf(largest).text >= minLead * sizeOf(second).text);
+  const [largest, second] = articles.toSorted((one, other) => other.size.text - one.size.text);
+  const isFarAhead = largest && (!second || largest.size.text >= minLead * second.size.text);
   return isFarAhead ? [largest] : [];
 }
 
 interface Position {
-  readonly sizes: Sizes;
+  readonly inLink: boolean;
   /** Inside a part of the page that has a header of its own. */
   readonly inSection: boolean;
   readonly inContent: boolean;
@@ -123,31 +147,35 @@ interface Position {
   readonly minContent: number;
 }
 
-function readable(element: HtmlElement, position: Position): HtmlElement {
-  const { sizes, minContent } = position;
-  const inContent = position.inContent || element.name === "main" || element.name === "article";
-  const inSection = position.inSection || inContent || sections.has(element.name);
-  const inHeader = position.inHeader || element.name === "header";
-  const children = element.children.flatMap((child): HtmlNode[] => {
-    if (isText(child)) return [child];
-    if (isNavigation(child) || isMenu(child, inHeader, sizes)) return [];
-    if (controls.has(child.name)) return [{ ...child, children: [] }];
-    const { text, inLinks } = sizes.get(child)!;
-    const isMostlyLinks = inLinks >= maxLinkShare * text;
-    if (isSurrounding(child) && element.name !== "blockquote" && (!inContent || isMostlyLinks)) return [];
-    if (!inContent && isFurniture(child) && text < minContent) return [];
+function readable(element: HtmlElement, around: Position): HtmlElement {
+  const { name } = element;
+  const { minContent } = around;
+  const inLink = around.inLink || name === "a";
+  const inContent = around.inContent || name === "main" || name === "article";
+  const inSection = around.inSection || inContent || sections.has(name);
+  const inHeader = around.inHeader || name === "header";
+  const position = { inLink, inSection, inContent, inHeader, minContent };
+  return withReplaced(element, (child) => {
+    if (isText(child)) return child;
+    if (isNavigation(child) || isMenu(child, position)) return [];
+    if (controls.has(child.name)) return elementWith(child, { children: [] });
+    if (isSurrounding(child) && name !== "blockquote" && (!inContent || isMostlyLinks(child, inLink))) return [];
+    if (!inContent && child.size.text < minContent && isFurniture(child)) return [];
     // The header of a page is its menu; that of an article holds its title.
     if (child.name === "header" && !inSection) return named(child, "h1");
-    return [readable(child, { ...position, inSection, inContent, inHeader })];
+    return readable(child, position);
   });
-  return { ...element, children };
+}
+
+function isMostlyLinks({ size: { text, inLinks } }: HtmlElement, inLink: boolean): boolean {
+  return (inLink ? text : inLinks) >= maxLinkShare * text;
 }
 
 /** Whether a list is nothing but links, in a header or to places of the same page: those have headings of their own. */
-function isMenu(element: HtmlElement, inHeader: boolean, sizes: Sizes): boolean {
+function isMenu(element: HtmlElement, { inHeader, inLink }: Position): boolean {
   if (element.name !== "ul" && element.name !== "ol") return false;
-  const { text, inLinks } = sizes.get(element)!;
-  if (inLinks < text) return false;
+  const { text, inLinks } = element.size;
+  if (inLinks < text && !inLink) return false;
   const links = named(element, "a");
   return links.length >= 2 && (inHeader || links.every(({ attributes }) => attributes["href"]?.startsWith("#")));
 }

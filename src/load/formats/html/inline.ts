@@ -1,5 +1,5 @@
 import { mathText } from "./math.js";
-import { isText, textOf, type HtmlElement, type HtmlNode } from "../element-tree.js";
+import { elementWith, isText, textOf, type HtmlElement, type HtmlNode } from "../element-tree.js";
 
 /** A line of the text, and the 1-based line of the file that it comes from. */
 export interface Line {
@@ -146,7 +146,10 @@ function isNoteMark(element: HtmlElement): boolean {
 /** Strips code marks: `<code>` in `<code>` is code once. */
 function asPlain(node: HtmlNode): HtmlNode {
   if (isText(node)) return node;
-  return { ...node, name: codeNames.has(node.name) ? "span" : node.name, children: node.children.map(asPlain) };
+  return elementWith(node, {
+    name: codeNames.has(node.name) ? "span" : node.name,
+    children: node.children.map(asPlain),
+  });
 }
 
 function lineEnds(whitespace: string): number {

@@ -1,4 +1,3 @@
-import { sizesIn, type Sizes } from "./size.js";
 import { find, named, textOf, type HtmlElement } from "../element-tree.js";
 
 /** Programs that write manuals, forums and wikis, by what they call themselves in the head of a page. */
@@ -39,9 +38,8 @@ function isReference(content: HtmlElement): boolean {
     name === "a" && (attributes["href"] ?? "").startsWith("#") && permalinks.test(attributes["class"] ?? "");
   const headings = find(content, ({ name }) => /^h[1-6]$/.test(name));
   if (headings.filter((heading) => find(heading, isPermalink).length > 0).length >= minPermalinks) return true;
-  const sizes = sizesIn(content);
   const parts = find(content, (element) => element.name === "pre" || element.name === "dl" || isData(element));
-  return textIn(parts, sizes) >= minReference * sizes.get(content)!.text;
+  return textIn(parts) >= minReference * content.size.text;
 }
 
 /** Whether a table has several columns of short cells, and does not lay out the page. */
@@ -53,7 +51,6 @@ function isData(table: HtmlElement): boolean {
 
 /** Whether most of the text stands in several entries of one class, such as the posts of a thread. */
 function isListOfEntries(content: HtmlElement): boolean {
-  const sizes = sizesIn(content);
   const byClass = new Map<string, HtmlElement[]>();
   const classOf = ({ attributes }: HtmlElement) =>
     (attributes["class"] ?? "").split(/\s+/).find((name) => entry.test(name));
@@ -62,12 +59,12 @@ function isListOfEntries(content: HtmlElement): boolean {
     byClass.set(name, [...(byClass.get(name) ?? []), element]);
   }
   return [...byClass.values()].some((elements) => {
-    const text = textIn(elements, sizes);
-    if (elements.length < minEntries || text < minEntriesShare * sizes.get(content)!.text) return false;
-    return elements.every((element) => sizes.get(element)!.text < minEntriesShare * text);
+    const text = textIn(elements);
+    if (elements.length < minEntries || text < minEntriesShare * content.size.text) return false;
+    return elements.every((element) => element.size.text < minEntriesShare * text);
   });
 }
 
-function textIn(elements: readonly HtmlElement[], sizes: Sizes): number {
-  return elements.reduce((sum, element) => sum + sizes.get(element)!.text, 0);
+function textIn(elements: readonly HtmlElement[]): number {
+  return elements.reduce((sum, element) => sum + element.size.text, 0);
 }

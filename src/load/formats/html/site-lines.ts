@@ -1,5 +1,4 @@
 import { holdsBlocks } from "./blocks.js";
-import { sizesIn } from "./size.js";
 import { isText, lineOf, type HtmlElement } from "../element-tree.js";
 
 /** A kind of text within an article that belongs to its site. */
@@ -112,9 +111,8 @@ function isLead({ text, linked }: Line, next: Line | undefined): boolean {
 }
 
 function linesOf(article: HtmlElement): Line[] {
-  const sizes = sizesIn(article);
   const lines: Line[] = [];
-  const walk = (element: HtmlElement, listed: boolean) => {
+  const walk = (element: HtmlElement, listed: boolean, inLink: boolean) => {
     for (const child of element.children) {
       if (isText(child) || skipped.has(child.name)) continue;
       const isListed = listed || child.name === "li";
@@ -122,17 +120,17 @@ function linesOf(article: HtmlElement): Line[] {
         headings.has(child.name) ||
         (blocks.has(child.name) && !child.children.some((inner) => !isText(inner) && holdsBlocks(inner)))
       ) {
-        const { text, inLinks } = sizes.get(child)!;
+        const { text, inLinks } = child.size;
         if (text === 0) continue;
         const isHeading = headings.has(child.name);
-        lines.push({ element: child, isListed, isHeading, text: lineOf(child), linked: inLinks / text });
-      } else if (holdsBlocks(child)) walk(child, isListed);
-      else if (child.name === "a" && sizes.get(child)!.text >= minProse) {
+        lines.push({ element: child, isListed, isHeading, text: lineOf(child), linked: inLink ? 1 : inLinks / text });
+      } else if (holdsBlocks(child)) walk(child, isListed, inLink || child.name === "a");
+      else if (child.name === "a" && child.size.text >= minProse) {
         lines.push({ element: child, isListed, isHeading: false, text: lineOf(child), linked: 1 });
       }
     }
   };
-  walk(article, false);
+  walk(article, false, article.name === "a");
   return lines;
 }
 

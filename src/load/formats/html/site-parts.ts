@@ -1,7 +1,6 @@
 import { pictureWords } from "./inline.js";
 import { wordedParts, type SitePart } from "./site-lines.js";
-import { sizesIn, type Sizes } from "./size.js";
-import { find, isText, lineOf, type HtmlElement, type HtmlNode } from "../element-tree.js";
+import { find, isText, lineOf, withReplaced, type HtmlElement, type HtmlNode } from "../element-tree.js";
 
 /** Is told of each part that is left out, with its text in one line. */
 export type NoteLeftOut = (part: SitePart, text: string) => void;
@@ -70,29 +69,27 @@ export function withoutSiteParts(article: HtmlElement, title: string, note: Note
 
 /** The parts of those kinds that have little of the article's text: where captions have half of it, they are the article. */
 function rare(parts: ReadonlyMap<HtmlElement, SitePart>, article: HtmlElement): ReadonlyMap<HtmlNode, SitePart> {
-  const sizes = sizesIn(article);
-  const limit = maxKindShare * sizes.get(article)!.text;
+  const limit = maxKindShare * article.size.text;
   const characters = new Map<SitePart, number>();
-  for (const [element, part] of parts) characters.set(part, (characters.get(part) ?? 0) + sizes.get(element)!.text);
+  for (const [element, part] of parts) characters.set(part, (characters.get(part) ?? 0) + element.size.text);
   return new Map([...parts].filter(([, part]) => characters.get(part)! <= limit));
 }
 
 /** The outermost elements that are parts of the site by their names. */
 function namedParts(article: HtmlElement): Map<HtmlElement, SitePart> {
-  const sizes = sizesIn(article);
-  const limit = Math.min(maxCharacters, maxShare * sizes.get(article)!.text);
+  const limit = Math.min(maxCharacters, maxShare * article.size.text);
   const parts = new Map<HtmlElement, SitePart>();
-  const walk = (element: HtmlElement, inQuote: boolean): void => {
+  const walk = (element: HtmlElement, inQuote: boolean, inLink: boolean): void => {
     for (const child of element.children) {
       if (isText(child)) continue;
       const part = namedPart(child, element, inQuote);
-      if (part !== undefined && sizes.get(child)!.text < limit && !holdsContent(child, part, sizes)) {
+      if (part !== undefined && child.size.text < limit && !holdsContent(child, part, inLink)) {
         parts.set(child, part);
       } else if (child.name === "img" && !standsInSentence(element)) parts.set(child, "captions");
-      else walk(child, inQuote || child.name === "blockquote");
+      else walk(child, inQuote || child.name === "blockquote", inLink || child.name === "a");
     }
   };
-  walk(article, false);
+  walk(article, false, article.name === "a");
   return parts;
 }
 
@@ -111,15 +108,22 @@ function namedPart({ name, attributes }: HtmlElement, parent: HtmlElement, inQuo
 }
 
 /** Whether an element has code, a formula or prose of its own, so that its name does not tell all. */
-function holdsContent(element: HtmlElement, part: SitePart, sizes: Sizes): boolean {
+function holdsContent(element: HtmlElement, part: SitePart, inLink: boolean): boolean {
   if (find(element, ({ name }) => name === "pre" || name === "math" || name === "dl").length > 0) return true;
-  if (wordy.has(part)) return false;
-  const isProse = (inner: HtmlElement) => {
-    if (inner.name !== "p") return false;
-    const { text, inLinks } = sizes.get(inner)!;
-    return text >= minProse && inLinks < 0.3 * text;
-  };
-  return find(element, isProse).length >= 2;
+  if (wordy.has(part) || inLink) return false;
+  return proseIn(element) >= 2;
+}
+
+/** The number of outermost paragraphs of prose that are not in links. */
+function proseIn({ children }: HtmlElement): number {
+  let count = 0;
+  for (const child of children) {
+    if (isText(child) || child.name === "a") continue;
+    const { text, inLinks } = child.size;
+    const isProse = child.name === "p" && text >= minProse && inLinks < 0.3 * text;
+    count += isProse ? 1 : proseIn(child);
+  }
+  return count;
 }
 
 /** Whether a picture stands between words, as symbols and formulas do. */
@@ -128,13 +132,12 @@ function standsInSentence({ name, children }: HtmlElement): boolean {
 }
 
 function without(element: HtmlElement, parts: ReadonlyMap<HtmlNode, SitePart>, note: NoteLeftOut): HtmlElement {
-  const children = element.children.flatMap((child): HtmlNode[] => {
-    if (isText(child)) return [child];
+  return withReplaced(element, (child) => {
+    if (isText(child)) return child;
     const part = parts.get(child);
-    if (part === undefined) return [without(child, parts, note)];
+    if (part === undefined) return without(child, parts, note);
     const text = child.name === "img" ? pictureWords(child.attributes["alt"] ?? "") : lineOf(child);
     if (text !== "") note(part, text);
     return [];
   });
-  return { ...element, children };
 }

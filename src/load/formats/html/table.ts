@@ -1,5 +1,14 @@
 import type { Line } from "./inline.js";
-import { elementsOf, find, isText, named, textOf, type HtmlElement, type HtmlNode } from "../element-tree.js";
+import {
+  elementsOf,
+  elementWith,
+  find,
+  isText,
+  named,
+  textOf,
+  type HtmlElement,
+  type HtmlNode,
+} from "../element-tree.js";
 
 /** More columns than a page can show; a larger `colspan` is a mistake. */
 const maxColumns = 100;
@@ -34,7 +43,7 @@ function isListing(element: HtmlElement): boolean {
 export function inOneLine(nodes: readonly HtmlNode[]): HtmlNode[] {
   return nodes.map((node) => {
     if (isText(node)) return node;
-    return { ...node, name: node.name === "pre" ? "code" : node.name, children: inOneLine(node.children) };
+    return elementWith(node, { name: node.name === "pre" ? "code" : node.name, children: inOneLine(node.children) });
   });
 }
 

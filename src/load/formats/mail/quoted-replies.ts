@@ -1,4 +1,4 @@
-import { isText, textOf, type HtmlElement, type HtmlNode } from "../element-tree.js";
+import { elementWith, isText, textOf, type HtmlElement, type HtmlNode } from "../element-tree.js";
 
 /** Lines that programs write above a mail that they quote, in the languages of most mail. */
 const attribution =
@@ -97,7 +97,9 @@ export function withoutQuotedElements(nodes: readonly HtmlNode[], note: NoteQuot
       note(nodes.slice(index).map(textOf).join(" "));
       break;
     } else if (isQuotation(node)) note(textOf(node));
-    else if (!unseen.has(node.name)) kept.push({ ...node, children: withoutQuotedElements(node.children, note) });
+    else if (!unseen.has(node.name)) {
+      kept.push(elementWith(node, { children: withoutQuotedElements(node.children, note) }));
+    }
   }
   return kept;
 }

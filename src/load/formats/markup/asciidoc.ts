@@ -1,7 +1,16 @@
 import { createRequire } from "node:module";
 import { LoadError } from "../../../core/errors.js";
 import { markdownWithLines } from "../html/html.js";
-import { elementNode, find, isText, named, parseHtml, type HtmlElement, type HtmlNode } from "../element-tree.js";
+import {
+  elementNode,
+  elementWith,
+  find,
+  isText,
+  named,
+  parseHtml,
+  type HtmlElement,
+  type HtmlNode,
+} from "../element-tree.js";
 import type { Loader } from "../loader.js";
 import { maxBlockDepth, sourceLines, type SourceLine } from "./source-lines.js";
 
@@ -100,7 +109,7 @@ function placed(nodes: readonly HtmlNode[], before: number): { nodes: HtmlNode[]
     if (id.startsWith(lineId)) line = Number(id.slice(lineId.length)) || line;
     const children = classes.startsWith("admonitionblock") ? admonition(node) : node.children;
     const inside = placed(children, line);
-    result.push({ ...node, children: inside.nodes, line });
+    result.push(elementWith(node, { children: inside.nodes, line }));
     line = inside.line;
   }
   return { nodes: result, line };

@@ -1,5 +1,5 @@
 import { markdownWithLines } from "../html/html.js";
-import { elementNode, textNode, type HtmlElement, type HtmlNode } from "../element-tree.js";
+import { elementNode, elementWith, textNode, type HtmlElement, type HtmlNode } from "../element-tree.js";
 import type { FileToLoad, LoadedText } from "../loader.js";
 import { orgInline } from "./org-inline.js";
 import { codeBlock, dedented, indentOf, isBlank, maxBlockDepth, sourceLines, type SourceLine } from "./source-lines.js";
@@ -170,7 +170,9 @@ function list(lines: readonly SourceLine[], index: number, depth: number) {
     const inside = blocks(body, depth + 1);
     const [start, ...others] = inside as HtmlElement[];
     const content =
-      box.length > 0 && start?.name === "p" ? [{ ...start, children: [...box, ...start.children] }, ...others] : inside;
+      box.length > 0 && start?.name === "p"
+        ? [elementWith(start, { children: [...box, ...start.children] }), ...others]
+        : inside;
     isDescription ||= described !== undefined;
     if (isDescription) {
       if (described !== undefined) items.push(elementNode("dt", orgInline(term!, line), {}, line));

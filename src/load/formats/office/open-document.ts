@@ -1,5 +1,14 @@
 import { LoadError } from "../../../core/errors.js";
-import { elementsOf, find, isText, named, textOf, type HtmlElement, type HtmlNode } from "../element-tree.js";
+import {
+  elementNode,
+  elementsOf,
+  find,
+  isText,
+  named,
+  textOf,
+  type HtmlElement,
+  type HtmlNode,
+} from "../element-tree.js";
 import type { FileToLoad, FoundPicture } from "../loader.js";
 import { packageOf, propertiesIn, unpack, type DocumentProperties } from "./package.js";
 
@@ -109,12 +118,12 @@ function withUsualPrefixes(element: HtmlElement, outer: Prefixes): HtmlElement {
     name.includes(":") ? renamed(name, prefixes) : name,
     value,
   ]);
-  return {
-    ...element,
-    name: renamed(element.name, prefixes),
-    attributes: Object.fromEntries(attributes) as HtmlElement["attributes"],
-    children: element.children.map((child): HtmlNode => (isText(child) ? child : withUsualPrefixes(child, prefixes))),
-  };
+  return elementNode(
+    renamed(element.name, prefixes),
+    element.children.map((child): HtmlNode => (isText(child) ? child : withUsualPrefixes(child, prefixes))),
+    Object.fromEntries(attributes) as HtmlElement["attributes"],
+    element.line,
+  );
 }
 
 function renamed(name: string, prefixes: Prefixes): string {

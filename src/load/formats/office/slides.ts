@@ -2,7 +2,7 @@ import { LoadError } from "../../../core/errors.js";
 import type { Anchor } from "../../../core/types.js";
 import { escapeCell, markdownRows } from "../html/table.js";
 import { markdownOfNodes } from "../html/html.js";
-import { isText, named, textOf, type HtmlElement, type HtmlNode } from "../element-tree.js";
+import { elementWith, isText, named, textOf, type HtmlElement, type HtmlNode } from "../element-tree.js";
 import type { FoundPicture, LoadedText, Loader } from "../loader.js";
 import { htmlBlocksOf } from "./odt.js";
 import { openDocument, picturesIn } from "./open-document.js";
@@ -130,5 +130,5 @@ export const loadOdp: Loader = (file) => {
 function titleAsHeading(node: HtmlNode): HtmlNode {
   if (isText(node) || node.attributes["presentation:class"] !== "title") return node;
   const lines = named(node, "text:p", "text:h").flatMap(({ children }) => [...children, { text: " ", line: 1 }]);
-  return { ...node, name: "text:h", children: lines };
+  return elementWith(node, { name: "text:h", children: lines });
 }

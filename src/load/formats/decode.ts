@@ -55,7 +55,7 @@ export function decodeText({ bytes, uri }: Pick<FileToLoad, "bytes" | "uri">, de
   }
 
   const asUtf8 = decodeAs(bytes, "utf-8");
-  const asDeclared = declared === undefined ? undefined : decodeAs(bytes, declared);
+  const asDeclared = declared === undefined || declared === "utf-8" ? asUtf8 : decodeAs(bytes, declared);
   // Text in a single-byte encoding is never valid UTF-8 by chance, so such a declaration is a leftover.
   const isMistaken = asUtf8 !== undefined && singleByte.test(declared ?? "") && bytes.some((byte) => byte >= 0x80);
   if (declared !== undefined && asDeclared !== undefined && !isMistaken) {

@@ -24,10 +24,10 @@ const maxLinkShare = 0.5;
  */
 export function articleIn(content: HtmlElement, page: HtmlElement, note: NoteLeftOut): HtmlElement | undefined {
   if (content.size.text < minCharacters || !mayBeArticle(page, content)) return undefined;
-  const { markup, nodes, depths } = numbered(content);
-  if (depths > maxDepths) return undefined;
   const { Readability, JSDOMParser } = readability();
-  const document = new JSDOMParser().parse(`<html><head></head><body>${markup}</body></html>`, "http://page/");
+  const document = new JSDOMParser().parse("<html><head></head><body></body></html>", "http://page/");
+  const nodes = writeNumbered(content, document);
+  if (!nodes) return undefined;
   const options = { disableJSONLD: true, keepClasses: true, serializer: (article: DomElement) => article };
   const found = new Readability(document, options).parse()?.content;
   if (!found) return undefined;
@@ -51,17 +51,25 @@ function proseIn({ size: { text, inLinks } }: HtmlElement): number {
 interface DomElement {
   readonly attributes: readonly { readonly name: string }[];
   readonly children: readonly DomElement[];
+  appendChild(child: object): void;
+  setAttribute(name: string, value: string): void;
+}
+
+interface DomDocument {
+  readonly body: DomElement;
+  createElement(name: string): DomElement;
+  createTextNode(text: string): object;
 }
 
 interface ReadabilityModules {
   readonly Readability: {
     new (
-      document: object,
+      document: DomDocument,
       options: { disableJSONLD: boolean; keepClasses: boolean; serializer: (article: DomElement) => DomElement },
     ): { parse(): { content: DomElement } | null };
     readonly prototype: { readonly REGEXPS: { readonly unlikelyCandidates: RegExp; readonly negative: RegExp } };
   };
-  readonly JSDOMParser: new () => { parse(markup: string, url: string): object };
+  readonly JSDOMParser: new () => { parse(markup: string, url: string): DomDocument };
 }
 
 /** Attributes that Readability judges an element by. */
@@ -69,42 +77,52 @@ const judged = ["class", "id", "role", "rel", "itemprop", "href", "src", "alt", 
 const maxAttributeCharacters = 300;
 
 /**
- * The content as markup, in which each node has an attribute named by its number. Readability moves elements, and copies the
- * attributes of one to another when it unites the two, so that no number is lost. It replaces divisions by paragraphs of
- * its own, though, and therefore a text right in one has a number, too.
+ * Writes the content into the document, each element with an attribute named by its number. Readability moves elements, and
+ * copies the attributes of one to another when it unites the two, so that no number is lost. It replaces divisions by paragraphs
+ * of its own, though, and therefore a text right in one has a number, too.
+ *
+ * @returns the nodes by their numbers; `undefined` when they are too deep
  */
-function numbered(content: HtmlElement): { markup: string; nodes: HtmlNode[]; depths: number } {
+function writeNumbered(content: HtmlElement, document: DomDocument): HtmlNode[] | undefined {
   const nodes: HtmlNode[] = [];
-  const parts: string[] = [];
-  let depths = 0;
-  const write = (node: HtmlNode, parent: string, depth: number) => {
-    depths += depth;
-    if (depths > maxDepths) return;
-    if (isText(node) && parent !== "div") {
-      parts.push(escapeMarkup(node.text));
-      return;
-    }
-    const number = nodes.push(node) - 1;
-    if (isText(node)) {
-      parts.push(node.text.trim() === "" ? " " : `<span n${number}="">${escapeMarkup(node.text)}</span>`);
-      return;
-    }
-    const attributes = judged.flatMap((name) => {
-      const value = node.attributes[name];
-      return value === undefined ? [] : [` ${name}="${escapeMarkup(value.slice(0, maxAttributeCharacters))}"`];
-    });
-    // The content's own element may be the page's body, which there is already.
-    const name = node === content ? "div" : node.name.replace(/[^\w-]/g, "-");
-    parts.push(`<${name} n${number}=""${attributes.join("")}>`);
-    for (const child of node.children) write(child, name, depth + 1);
-    parts.push(`</${name}>`);
+  let depths = 1;
+  const numbered = (name: string, node: HtmlNode) => {
+    const element = document.createElement(name);
+    element.setAttribute(`n${nodes.push(node) - 1}`, "");
+    return element;
   };
-  write(content, "body", 1);
-  return { markup: parts.join(""), nodes, depths };
-}
-
-function escapeMarkup(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+  const write = (element: HtmlElement, name: string, parent: DomElement, depth: number) => {
+    const written = numbered(name, element);
+    for (const attribute of judged) {
+      const value = element.attributes[attribute];
+      if (value !== undefined) written.setAttribute(attribute, value.slice(0, maxAttributeCharacters));
+    }
+    // Texts beside each other are one, as on a page that is parsed.
+    let text = "";
+    const endText = () => {
+      if (text !== "") written.appendChild(document.createTextNode(text));
+      text = "";
+    };
+    for (const child of element.children) {
+      depths += depth + 1;
+      if (depths > maxDepths) return;
+      if (isText(child) && name !== "div") text += child.text;
+      else if (isText(child) && child.text.trim() === "") text += " ";
+      else {
+        endText();
+        if (isText(child)) {
+          const span = numbered("span", child);
+          span.appendChild(document.createTextNode(child.text));
+          written.appendChild(span);
+        } else write(child, child.name.replace(/[^\w-]/g, "-"), written, depth + 1);
+      }
+    }
+    endText();
+    parent.appendChild(written);
+  };
+  // The content's own element may be the page's body, which there is already.
+  write(content, "div", document.body, 1);
+  return depths > maxDepths ? undefined : nodes;
 }
 
 function numbersIn({ attributes, children }: DomElement): number[] {

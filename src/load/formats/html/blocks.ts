@@ -23,6 +23,7 @@ export function blocksOf(nodes: readonly HtmlNode[], depth = 0): Block[] {
   const blocks: Block[] = [];
   let inline: HtmlNode[] = [];
   const flush = () => {
+    if (inline.length === 0) return;
     const lines = inlineLines(inline);
     if (lines.length > 0) blocks.push(lines.map(asParagraphLine));
     inline = [];
@@ -39,6 +40,7 @@ export function blocksOf(nodes: readonly HtmlNode[], depth = 0): Block[] {
   return blocks;
 }
 
+const headingNames: ReadonlySet<string> = new Set(["h1", "h2", "h3", "h4", "h5", "h6"]);
 const indenting: ReadonlySet<string> = new Set(["ul", "ol", "dl", "blockquote"]);
 
 /** Whether an element has lines of its own, or holds one that has. */
@@ -47,7 +49,7 @@ export function holdsBlocks(element: HtmlElement): boolean {
 }
 
 function blocksOfElement(element: HtmlElement, depth: number): Block[] {
-  if (/^h[1-6]$/.test(element.name)) return heading(element);
+  if (headingNames.has(element.name)) return heading(element);
   switch (depth < maxIndentation || !indenting.has(element.name) ? element.name : "div") {
     case "ul":
     case "ol":
@@ -127,11 +129,15 @@ function tableBlocks(table: HtmlElement, depth: number): Block[] {
 
 /** Joins blocks to lines, with an empty line between two; `tight`: only around code. */
 export function joined(blocks: readonly Block[], spacing: "tight" | "loose" = "loose"): Line[] {
-  return blocks.flatMap((block, index) => {
-    const before = blocks[index - 1];
+  const lines: Line[] = [];
+  let before: Block | undefined;
+  for (const block of blocks) {
     const together = spacing === "tight" && before && !isFence(before) && !isFence(block);
-    return before && !together ? [{ text: "", line: block[0]!.line }, ...block] : block;
-  });
+    if (before && !together) lines.push({ text: "", line: block[0]!.line });
+    for (const line of block) lines.push(line);
+    before = block;
+  }
+  return lines;
 }
 
 function isFence(block: Block): boolean {
@@ -150,6 +156,6 @@ function nonEmpty(lines: Line[]): Block[] {
 }
 
 /** Escapes a line of prose that looks like a heading, the underline of one, or a fence. */
-function asParagraphLine({ text, line }: Line): Line {
-  return { text: /^(?:#{1,6}\s|```|~~~|(?:-+|=+)$)/.test(text) ? `\\${text}` : text, line };
+function asParagraphLine(line: Line): Line {
+  return /^(?:#{1,6}\s|```|~~~|(?:-+|=+)$)/.test(line.text) ? { text: `\\${line.text}`, line: line.line } : line;
 }

@@ -1,5 +1,5 @@
 import { mathText } from "./math.js";
-import { elementWith, isText, textOf, type HtmlElement, type HtmlNode } from "../element-tree.js";
+import { isText, textOf, type HtmlElement, type HtmlNode } from "../element-tree.js";
 
 /** A line of the text, and the 1-based line of the file that it comes from. */
 export interface Line {
@@ -17,19 +17,17 @@ const codeNames: ReadonlySet<string> = new Set(["code", "kbd", "samp", "tt"]);
 const invisible = /[\u{ad}\u{200b}\u{feff}]/gu;
 /** Superscript that means a power: 10² is not 102. */
 const power = /^[-+\u2212]?\d+$/u;
-const space = /[ \t\r\n\f\u{a0}]+/u;
-const wordOrSpace = /[ \t\r\n\f\u{a0}]+|[^ \t\r\n\f\u{a0}]+/gu;
 const wide = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u{3000}-\u{303f}\u{ff00}-\u{ffef}]/u;
 
 /**
  * Renders inline content as text: white space folded, code in backquotes, pictures by their description. `<br>` starts a
  * new line. A line end between two characters of Chinese or Japanese is not a space, as on the page.
  */
-export function inlineLines(nodes: readonly HtmlNode[]): Line[] {
+export function inlineLines(nodes: readonly HtmlNode[], within: Within = { code: true, inLink: false }): Line[] {
   const lines: { text: string; line: number }[] = [];
   let text = "";
   let line = 0;
-  let gap = "";
+  let gap: "" | " " | "\n" = "";
   // Kept beside the text: asking a growing string for its last character would copy it at every line end.
   let last = "";
   const flush = () => {
@@ -37,33 +35,56 @@ export function inlineLines(nodes: readonly HtmlNode[]): Line[] {
     text = "";
     gap = "";
   };
-  const word = (letters: string, index: number) => {
+  const append = (words: string, index: number) => {
     if (text === "") line = index;
-    else if (gap !== "" && !(gap.includes("\n") && wide.test(last.at(-1)!) && wide.test(letters[0]!))) text += " ";
-    text += letters;
-    last = letters;
+    else if (gap === " " || (gap === "\n" && !(wide.test(last.at(-1)!) && wide.test(words[0]!)))) text += " ";
+    text += words;
+    last = words;
     gap = "";
   };
-  for (const piece of pieces(nodes)) {
+  forEachPiece(nodes, within, (piece) => {
     if (piece === "break") flush();
-    if (piece === "line" || piece === "break") continue;
-    let offset = piece.line;
-    // One by one: an array of all words of a long text would be too large for the engine, which then ends the process.
-    for (const [part] of piece.text.replace(invisible, "").matchAll(wordOrSpace)) {
-      if (space.test(part)) {
-        gap += part.includes("\n") || part.includes("\r") ? "\n" : " ";
-        offset += lineEnds(part);
-      } else word(part, offset);
+    if (piece === "line" || piece === "break") return;
+    const source = piece.text.replace(invisible, "");
+    let number = piece.line;
+    for (let position = 0; position < source.length;) {
+      const unit = source.charCodeAt(position);
+      if (!isSpace(unit)) {
+        const end = endOfWords(source, position);
+        append(source.slice(position, end), number);
+        position = end;
+        continue;
+      }
+      position++;
+      if (unit !== 10 && unit !== 13) gap ||= " ";
+      else {
+        gap = "\n";
+        if (unit === 10 || source.charCodeAt(position) !== 10) number++;
+      }
     }
-  }
+  });
   flush();
   return lines;
 }
 
+/** The end of the words from here on that have just a space between them, and so are taken as they are. */
+function endOfWords(source: string, start: number): number {
+  let end = start + 1;
+  for (; end < source.length; end++) {
+    const unit = source.charCodeAt(end);
+    if (isSpace(unit) && (unit !== 32 || end + 1 === source.length || isSpace(source.charCodeAt(end + 1)))) break;
+  }
+  return end;
+}
+
+function isSpace(unit: number): boolean {
+  return unit === 32 || unit === 10 || unit === 9 || unit === 13 || unit === 12 || unit === 0xa0;
+}
+
 /** Renders inline content as one line. */
-export function inlineLine(nodes: readonly HtmlNode[]): Line | undefined {
-  const lines = inlineLines(nodes);
-  return lines[0] && { text: lines.map(({ text }) => text).join(" "), line: lines[0].line };
+export function inlineLine(nodes: readonly HtmlNode[], within?: Within): Line | undefined {
+  const lines = inlineLines(nodes, within);
+  return lines.length > 1 ? { text: lines.map(({ text }) => text).join(" "), line: lines[0]!.line } : lines[0];
 }
 
 /** Lines of the text with its white space unchanged, as inside `<pre>`. */
@@ -75,10 +96,10 @@ export function verbatimLines(nodes: readonly HtmlNode[]): Line[] {
     open = undefined;
   };
   let number = 1;
-  for (const piece of pieces(nodes, { code: false, inLink: false })) {
+  forEachPiece(nodes, { code: false, inLink: false }, (piece) => {
     if (piece === "line" || piece === "break") {
       if (open || piece === "break") end(number);
-      continue;
+      return;
     }
     number = piece.line;
     for (const [index, text] of piece.text.split(/\r\n|\n|\r/).entries()) {
@@ -87,7 +108,7 @@ export function verbatimLines(nodes: readonly HtmlNode[]): Line[] {
       open ??= { text: "", line: number };
       open.text += text;
     }
-  }
+  });
   if (open) lines.push(open);
   return lines;
 }
@@ -98,28 +119,28 @@ interface Within {
   readonly inLink: boolean;
 }
 
-function* pieces(
-  nodes: readonly HtmlNode[],
-  within: Within = { code: true, inLink: false },
-): Generator<Line | "break" | "line"> {
+type Piece = Line | "break" | "line";
+
+function forEachPiece(nodes: readonly HtmlNode[], within: Within, take: (piece: Piece) => void): void {
   for (const node of nodes) {
-    if (isText(node)) yield node;
-    else if (node.name === "br") yield "break";
+    if (isText(node)) take(node);
+    else if (node.name === "br") take("break");
     else if (node.name === "img") {
       const words = pictureWords(node.attributes["alt"] ?? "");
-      if (words !== "") yield { text: ` ${words} `, line: node.line };
-    } else if (node.name === "math") yield { text: mathText(node), line: node.line };
+      if (words !== "") take({ text: ` ${words} `, line: node.line });
+    } else if (node.name === "math") take({ text: mathText(node), line: node.line });
     else if (within.code && codeNames.has(node.name)) {
-      const inside = inlineLine(node.children.map(asPlain));
-      if (inside) yield inside.text.includes("`") ? inside : { text: `\`${inside.text}\``, line: inside.line };
-    } else if (isNoteMark(node)) yield { text: `[${textOf(node).trim()}]`, line: node.line };
+      // Code within code is code once.
+      const inside = inlineLine(node.children, { code: false, inLink: false });
+      if (inside) take(inside.text.includes("`") ? inside : { text: `\`${inside.text}\``, line: inside.line });
+    } else if (isNoteMark(node)) take({ text: `[${textOf(node).trim()}]`, line: node.line });
     else if (!skipped.has(node.name)) {
-      if (!within.inLink && node.name === "sup" && power.test(textOf(node).trim()))
-        yield { text: "^", line: node.line };
+      if (node.name === "sup" && !within.inLink && power.test(textOf(node).trim()))
+        take({ text: "^", line: node.line });
       const ownLine = lineNames.has(node.name);
-      if (ownLine) yield "line";
-      yield* pieces(node.children, { ...within, inLink: within.inLink || node.name === "a" });
-      if (ownLine) yield "line";
+      if (ownLine) take("line");
+      forEachPiece(node.children, node.name === "a" && !within.inLink ? { ...within, inLink: true } : within, take);
+      if (ownLine) take("line");
     }
   }
 }
@@ -137,21 +158,11 @@ export function pictureWords(alternative: string): string {
 /** Whether an element is the superscript number of a note and links to it. */
 function isNoteMark(element: HtmlElement): boolean {
   if (element.name !== "sup" && element.name !== "a") return false;
-  const inner = element.children.filter((child) => !isText(child) || child.text.trim() !== "");
-  const [only] = inner;
-  if (inner.length !== 1 || isText(only!) || only!.name !== (element.name === "a" ? "sup" : "a")) return false;
-  return /^\d+$/.test(textOf(element).trim());
-}
-
-/** Strips code marks: `<code>` in `<code>` is code once. */
-function asPlain(node: HtmlNode): HtmlNode {
-  if (isText(node)) return node;
-  return elementWith(node, {
-    name: codeNames.has(node.name) ? "span" : node.name,
-    children: node.children.map(asPlain),
-  });
-}
-
-function lineEnds(whitespace: string): number {
-  return whitespace.split(/\r\n|\n|\r/).length - 1;
+  let only: HtmlNode | undefined;
+  for (const child of element.children) {
+    if (isText(child) && child.text.trim() === "") continue;
+    if (only || isText(child) || child.name !== (element.name === "a" ? "sup" : "a")) return false;
+    only = child;
+  }
+  return only !== undefined && /^\d+$/.test(textOf(element).trim());
 }

@@ -271,6 +271,7 @@ const further: Aims = {
     },
     { contender: "LangChain.js, HNSWLib", measure: "1,000 chunks", beside: "citewell index", atLeast: 4 },
   ],
+  read: [{ contender: "citewell", measure: ["manual", "articles"], beside: "one parser pass", atMost: 8 }],
   growth: [{ contender: "1,000,000 chunks", measure: "ingest CPU", exponent: true, atMost: 1.1 }],
   typed: ["chosen, all", "unseen, all"].map((measure) => ({
     contender: "citewell",

@@ -19,7 +19,7 @@ import { runBenchmark } from "./runner/run-benchmark.js";
 import { resultMarkdown } from "./runner/tables.js";
 
 const paths = [
-  ..."chunk spans ingest files memory search graph scale growth ask answers manuals tuning transport local open quality serve".split(
+  ..."chunk spans ingest files read memory search graph scale growth ask answers manuals tuning transport local open quality serve".split(
     " ",
   ),
   "typed/typed",

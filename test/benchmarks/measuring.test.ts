@@ -405,6 +405,21 @@ test("files: sees slower indexing, and refuses a command that indexes nothing", 
   await expect(at(1, 0)).rejects.toThrow("nothing was indexed");
 });
 
+test("read: sees a slower reader, and refuses one that leaves most of the text out", async ({ skip }) => {
+  const benchmark = await built<typeof import("../../benchmarks/read.js")>("read");
+  const missing = benchmark.unavailable?.("");
+  if (missing !== undefined) skip(missing);
+  const right = await subjectOf(benchmark, "citewell");
+  const at = (read: typeof right) => measured(benchmark, read, benchmark.sizes.smoke);
+  const slowed: typeof right = (page) => {
+    burn(0.3);
+    return right(page);
+  };
+  const [fine, slow] = [await at(right), await at(slowed)];
+  for (const [name, milliseconds] of Object.entries(fine)) expect(slow[name]).toBeGreaterThan(2 * milliseconds);
+  await expect(at((page) => right(page)?.slice(0, 20))).rejects.toThrow(/characters between tags, \d+ were kept/);
+});
+
 test("suite: sees slower tests, counts them, and refuses one that fails", async () => {
   const benchmark = await built<typeof import("../../benchmarks/proofs/suite.js")>("proofs/suite");
   const at = (delayMs: number, said: string, code = 0) => {

@@ -28,8 +28,8 @@ export interface SourceFlags extends StoreFlags, PictureFlags {
   readonly metadata?: readonly string[];
   /** Folder of the language data for recognising the words of pictures. */
   readonly ocr?: string;
-  /** Web addresses name whole sites, read by their sitemaps. */
   readonly replies?: "keep" | "once";
+  /** Web addresses name whole sites, read by their sitemaps. */
   readonly sitemap?: boolean;
   readonly requestsPerSecond?: number;
   readonly allowPrivate?: boolean;

@@ -26,7 +26,8 @@ export interface LoadOptions {
   readonly rows?: RowMapping;
   /**
    * Treatment of earlier mails that a reply repeats below its own words. `once`: they are left out where the source holds the
-   * mail that is answered, and counted in the report; else they are kept. `keep`: they are always kept. Default: `once`.
+   * mail that is answered, and counted in the report; else they are kept. A mail in an archive, a bucket or a repository, or of
+   * Outlook (`.msg`), counts from when it was read. `keep`: they are always kept. Default: `once`.
    */
   readonly replies?: "keep" | "once";
   /** Maximum bytes of a file, 1 or more; larger ones are passed over, and where rows are documents, larger rows. Default 50,000,000. */

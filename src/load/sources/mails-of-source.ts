@@ -1,14 +1,13 @@
 import { createReadStream } from "node:fs";
+import { lines } from "../formats/lines.js";
 
 const mailbox = /\.mbo?x$/i;
 const mail = /\.(?:eml|mbo?x)$/i;
-/** The id may stand on the line behind the name. */
-const messageId = /^message-id:\s*<([^>\s]{1,500})>/gim;
-
-/** The head of a mail, with the ways that it took, is shorter. */
-const maxHeadBytes = 256 * 1024;
-/** A line of an id is shorter, so that one which is cut by the end of a piece is found with the next piece. */
-const carriedCharacters = 1000;
+/** The line that starts a mail in a mailbox. */
+const separator = /^From \S/;
+const messageId = /^message-id:\s*<([^>\s]+)>/i;
+/** Lines of a head are shorter. */
+const maxLineBytes = 10_000;
 
 /** Tells which mails a source holds, by their ids: those that were read, and those of the mail files that it lists. */
 export class MailsOfSource {
@@ -37,18 +36,38 @@ export class MailsOfSource {
 
   async #lookThrough(signal: AbortSignal): Promise<void> {
     for (const path of this.#files) {
-      let carried = "";
-      const end = mailbox.test(path) ? Infinity : maxHeadBytes - 1;
       try {
-        for await (const piece of createReadStream(path, { end, encoding: "latin1", signal })) {
-          const text = carried + String(piece);
-          for (const [, id] of text.matchAll(messageId)) this.#ids.add(id!);
-          carried = text.slice(-carriedCharacters);
-        }
+        for await (const id of idsIn(path, signal)) this.#ids.add(id);
       } catch {
         // A file that cannot be read is reported where it is read as a document.
         signal.throwIfAborted();
       }
     }
+  }
+}
+
+/** Ids in the heads of a file's mails. Those below, such as in the notice that a mail was not delivered, are of mails elsewhere. */
+async function* idsIn(path: string, signal: AbortSignal): AsyncGenerator<string> {
+  const isMailbox = mailbox.test(path);
+  let inHead = !isMailbox;
+  let afterEmpty = true;
+  /** The name of a field and the lines that continue it. */
+  let field = "";
+  for await (const { text = "a long line" } of lines(
+    createReadStream(path, { encoding: "latin1", signal }),
+    maxLineBytes,
+  )) {
+    const line = text.trimEnd();
+    if (isMailbox && afterEmpty && separator.test(line)) inHead = true;
+    else if (inHead && line !== "") {
+      field = /^\s/.test(line) ? field + line : line;
+      const id = messageId.exec(field)?.[1];
+      if (id !== undefined) yield id;
+    } else if (inHead && field !== "") {
+      if (!isMailbox) return;
+      inHead = false;
+      field = "";
+    }
+    afterEmpty = line === "";
   }
 }

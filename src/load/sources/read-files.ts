@@ -47,6 +47,8 @@ export interface ReadFilesOptions
   readonly isPlan?: boolean | undefined;
   /** Folders of the source, absolute: pictures that documents name by a path lie in them. Default: none are read. */
   readonly roots?: readonly string[];
+  /** Paths of all files of the source, where only some are read. Default: those that are read. */
+  readonly listed?: readonly string[];
 }
 
 /** The outcome of each file that has changed, in order; files of rows have one for each row. */
@@ -59,7 +61,7 @@ export async function* readFiles(
   const { pictures, signal, report, budget, isPlan = false, roots = [] } = given;
   const describer = pictures && (await describerOf(pictures, { signal, report, budget, isPlan, roots }));
   const concurrency = Math.max(readAhead, pictures?.concurrency ?? 0);
-  const options = { ...given, describer, mails: new MailsOfSource(files) };
+  const options = { ...given, describer, mails: new MailsOfSource(given.listed ?? files) };
   const load = async (file: FoundFile): Promise<Source<FileOutcome>> => {
     const { path, format, failed } = file;
     if (failed) return [failed];

@@ -73,6 +73,7 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
     seen.start();
     closed = [];
     const found = new Set<string>();
+    const listed: string[] = [];
     const globs = { exclude, gitignore, include: include ?? ["**/*", ...hiddenSecrets] };
     for (const folder of folders) {
       await mustBe("folder", folder);
@@ -83,6 +84,7 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
       }
       for (const file of walked.files) {
         const path = join(folder, file);
+        listed.push(path);
         if (only?.has(path) ?? true) found.add(path);
       }
     }
@@ -105,6 +107,7 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
       isPlan,
       budget,
       roots: folders,
+      listed,
       source: id,
       signal,
       report,

@@ -65,6 +65,7 @@ export async function* readListedFiles(
     const revision = { etag: `${file.state}${by}`, ...(digest !== undefined && { metadataDigest: digest }) };
     const before = await stored?.(uri);
     if (before?.revision?.etag === revision.etag && before.revision.metadataDigest === digest) {
+      mails.add(before.metadata?.["messageId"]);
       return [{ document: { ...before, source }, warnings: [] }];
     }
     try {

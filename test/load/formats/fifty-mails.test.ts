@@ -1,6 +1,7 @@
+import { join } from "node:path";
+import { strToU8, zipSync } from "fflate";
 import { describe, expect, test } from "vitest";
-import type { RunEvent } from "../../../src/core/pipeline.js";
-import { createRunContext } from "../../../src/core/pipeline.js";
+import { createRunContext, type RunEvent } from "../../../src/core/pipeline.js";
 import { collect } from "../../../src/core/stream.js";
 import type { Document } from "../../../src/core/types.js";
 import { readFolder, type ReadFolderOptions } from "../../../src/load/sources/read-folder.js";
@@ -43,8 +44,9 @@ const [asked, answered, again]: readonly [Written, Written, Written] = [
 interface MailProgram {
   readonly plainQuote: (own: readonly string[], earlier: string, of: Written) => string;
   readonly htmlQuote: (own: string, earlier: string, of: Written) => string;
-  readonly plainForward: (own: readonly string[], earlier: string, of: Written) => string;
-  readonly htmlForward: (own: string, earlier: string, of: Written) => string;
+  /** Default: as it quotes. */
+  readonly plainForward?: (own: readonly string[], earlier: string, of: Written) => string;
+  readonly htmlForward?: (own: string, earlier: string, of: Written) => string;
 }
 
 const lines = (...parts: readonly string[]) => parts.join("\n");
@@ -54,23 +56,17 @@ const outlookHead = ({ from, on, subject }: Written) =>
   lines(`From: ${from}`, `Sent: ${on}`, `To: team@example.com`, `Subject: ${subject}`, "");
 const htmlHead = ({ from, on, subject }: Written) =>
   `<b>From:</b> ${marks(from)}<br><b>Sent:</b> ${on}<br><b>To:</b> team@example.com<br><b>Subject:</b> ${subject}<br>`;
+const forwardBelow =
+  (divider: string) =>
+  (own: readonly string[], earlier: string, { from, on, subject }: Written) =>
+    lines(...own, "", divider, `Subject: ${subject}`, `Date: ${on}`, `From: ${from}`, "", earlier);
 
 const programs: Readonly<Record<string, MailProgram>> = {
   Gmail: {
     plainQuote: (own, earlier, { from, on }) => lines(...own, "", `On ${on} ${from} wrote:`, "", quoted(earlier)),
     htmlQuote: (own, earlier, { from, on }) =>
       `<div dir="ltr">${own}</div><br><div class="gmail_quote"><div dir="ltr" class="gmail_attr">On ${on} ${marks(from)} wrote:<br></div><blockquote class="gmail_quote">${earlier}</blockquote></div>`,
-    plainForward: (own, earlier, { from, on, subject }) =>
-      lines(
-        ...own,
-        "",
-        "---------- Forwarded message ---------",
-        `From: ${from}`,
-        `Date: ${on}`,
-        `Subject: ${subject}`,
-        "",
-        earlier,
-      ),
+    plainForward: forwardBelow("---------- Forwarded message ---------"),
     htmlForward: (own, earlier, { from, on }) =>
       `<div dir="ltr">${own}<br><div class="gmail_quote"><div class="gmail_attr">---------- Forwarded message ---------<br>From: ${marks(from)}<br>Date: ${on}<br></div>${earlier}</div></div>`,
   },
@@ -78,16 +74,10 @@ const programs: Readonly<Record<string, MailProgram>> = {
     plainQuote: (own, earlier, of) => lines(...own, "", outlookHead(of), earlier),
     htmlQuote: (own, earlier, of) =>
       `<div class="WordSection1">${own}<div><div style="border:none;border-top:solid #E1E1E1 1.0pt">${htmlHead(of)}</div></div>${earlier}</div>`,
-    plainForward: (own, earlier, of) => lines(...own, "", outlookHead(of), earlier),
-    htmlForward: (own, earlier, of) =>
-      `<div class="WordSection1">${own}<div><div style="border:none;border-top:solid #E1E1E1 1.0pt">${htmlHead(of)}</div></div>${earlier}</div>`,
   },
   "Outlook on the web": {
     plainQuote: (own, earlier, of) => lines(...own, "", "________________________________", outlookHead(of), earlier),
     htmlQuote: (own, earlier, of) =>
-      `<div>${own}</div><div id="appendonsend"></div><hr><div id="divRplyFwdMsg">${htmlHead(of)}</div><div>${earlier}</div>`,
-    plainForward: (own, earlier, of) => lines(...own, "", "________________________________", outlookHead(of), earlier),
-    htmlForward: (own, earlier, of) =>
       `<div>${own}</div><div id="appendonsend"></div><hr><div id="divRplyFwdMsg">${htmlHead(of)}</div><div>${earlier}</div>`,
   },
   "Apple Mail": {
@@ -103,17 +93,7 @@ const programs: Readonly<Record<string, MailProgram>> = {
     plainQuote: (own, earlier, { from, on }) => lines(`On ${on}, ${from} wrote:`, quoted(earlier), "", ...own),
     htmlQuote: (own, earlier, { from, on }) =>
       `<div class="moz-cite-prefix">On ${on}, ${marks(from)} wrote:<br></div><blockquote type="cite" cite="mid:x">${earlier}</blockquote>${own}`,
-    plainForward: (own, earlier, { from, on, subject }) =>
-      lines(
-        ...own,
-        "",
-        "-------- Forwarded Message --------",
-        `Subject: ${subject}`,
-        `Date: ${on}`,
-        `From: ${from}`,
-        "",
-        earlier,
-      ),
+    plainForward: forwardBelow("-------- Forwarded Message --------"),
     htmlForward: (own, earlier, { from }) =>
       `${own}<div class="moz-forward-container"><br>-------- Forwarded Message --------<table><tr><th>From:</th><td>${marks(from)}</td></tr></table>${earlier}</div>`,
   },
@@ -151,7 +131,7 @@ type Kind = "plain" | "html";
 
 /** The mails that a program makes of the thread, each with everything that a person reads in it. */
 function mailsOf(program: MailProgram, kind: Kind) {
-  const { plainQuote, htmlQuote, plainForward, htmlForward } = program;
+  const { plainQuote, htmlQuote, plainForward = plainQuote, htmlForward = htmlQuote } = program;
   const isHtml = kind === "html";
   const quote = ({ says }: Written, earlier: string, of: Written) =>
     isHtml ? htmlQuote(page(says), earlier, of) : plainQuote(says, earlier, of);
@@ -186,7 +166,7 @@ const cases = Object.entries(programs).flatMap(([name, program]) =>
   ),
 );
 
-async function read(files: Readonly<Record<string, string>>, options: ReadFolderOptions = {}) {
+async function read(files: Readonly<Record<string, string | Uint8Array>>, options: ReadFolderOptions = {}) {
   const folder = await temporaryFolder(files);
   const events: RunEvent[] = [];
   const context = createRunContext({ report: (event) => events.push(event) });
@@ -228,7 +208,7 @@ describe("a reply beside the mail that it answers", () => {
   const [{ text }] = [mailsOf(programs["Gmail"]!, "plain")["answered above"]];
   const first = file(asked, "plain", lines(...asked.says));
 
-  test("leaves that out and says so, whichever is read first, in files, a mailbox and an archive alike", async () => {
+  test("leaves that out and says so, whichever comes first, in files and mailboxes", async () => {
     for (const names of [["a.eml", "b.eml"] as const, ["b.eml", "a.eml"] as const]) {
       const { documents, leftOut } = await read({ [names[0]]: text, [names[1]]: first });
       const reply = documents.find(({ title }) => title === "Re: Lease")!;
@@ -247,6 +227,38 @@ describe("a reply beside the mail that it answers", () => {
       expect(documents.length).toBe(2);
       expect(missingIn([documents[0]!], asked.says)).toEqual(asked.says);
       expect(leftOut).toMatchObject([{ what: "earlier mails", count: 1 }]);
+    }
+  });
+
+  test("leaves it out in an archive where it was read before, and keeps it where it comes later", async () => {
+    for (const [inOrder, missing] of [
+      [[first, text], asked.says],
+      [[text, first], []],
+    ] as const) {
+      const archive = zipSync({ "a.eml": strToU8(inOrder[0]), "b.eml": strToU8(inOrder[1]) });
+      const { documents } = await read({ "mails.zip": archive });
+      const reply = documents.find(({ title }) => title === "Re: Lease")!;
+      expect([documents.length, missingIn([reply], asked.says)]).toEqual([2, missing]);
+    }
+  });
+
+  test("leaves it out where a change of the reply alone is read", async () => {
+    const folder = await temporaryFolder({ "a.eml": text, "b.eml": first });
+    const changed = readFolder(folder).files!.only(new Set([join(folder, "a.eml")]));
+    const [reply, ...others] = await collect(changed.read(createRunContext()));
+    expect([missingIn([reply!], asked.says), others]).toEqual([asked.says, []]);
+  });
+
+  test("keeps it where only a notice names that mail, which was not delivered", async () => {
+    const notice = `From: postmaster@example.com\nTo: anna@example.com\nSubject: Undelivered\n\nMessage-ID: <${asked.id}>\nwas refused.\n`;
+    const inBox = `From postmaster Mon Mar  4 09:12:00 2024\n${notice}`;
+    for (const [name, content] of [
+      ["b.eml", notice],
+      ["b.mbox", inBox],
+    ] as const) {
+      const { documents, leftOut } = await read({ "a.eml": text, [name]: content });
+      const reply = documents.find(({ title }) => title === "Re: Lease")!;
+      expect([missingIn([reply], asked.says), leftOut]).toEqual([[], []]);
     }
   });
 

@@ -1,5 +1,5 @@
-// Your own reranker: any object with these fields. This one counts the words that question and passage share; yours would
-// call a model.
+// A reranker is any object with these fields. This one counts the words that a question and a passage share, where yours
+// would call a model.
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,10 +1,20 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { contents } from "../../site/generate/contents.js";
 import { root } from "../support/citewell.js";
+import { served } from "../support/served.js";
 import { compileSamples } from "../support/compile-samples.js";
 import { runNode } from "../support/run-process.js";
+
+interface OwnPage {
+  readonly ask: (
+    question: string,
+    show: (event: Readonly<Record<string, unknown>> & { readonly type: string }) => void,
+    signal: AbortSignal,
+  ) => Promise<void>;
+}
 
 const folder = join(root, "site/pages");
 const pages = readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -47,6 +57,35 @@ test("the samples of the pages compile", async () => {
   );
   expect(samples.length).toBeGreaterThan(10);
   await compileSamples("site-samples", new Map(samples));
+}, 60_000);
+
+test("the page of one's own reads an answer of the server, event by event, with the fields that its table names", async () => {
+  const { text } = pages.find(({ path }) => path === "server/own-page")!;
+  const [, code] = /^```ts service\n([\s\S]*?)^```$/m.exec(text)!;
+  const { url } = await served([{ uri: "memo:gate", text: "The gate opens at nine." }]);
+  const compiled = await compileSamples(
+    "own-page-sample",
+    new Map([["ask", code!.replace("https://docs.example.com", url)]]),
+  );
+  const { ask } = (await import(pathToFileURL(join(compiled, "ask.js")).href)) as OwnPage;
+  const events: Parameters<Parameters<OwnPage["ask"]>[1]>[0][] = [];
+  await ask("When does the gate open?", (event) => events.push(event), new AbortController().signal);
+  expect(events[0]).toMatchObject({ type: "searching" });
+  expect(events.at(-1)).toMatchObject({ type: "finish", answered: true, remarks: [] });
+  const rows = [...text.matchAll(/^\| `([a-z-]+)` +\| (.*?) *\|$/gm)].map(([, type, fields]) => ({
+    type,
+    fields: fields!,
+  }));
+  for (const type of ["retrieved", "text-delta", "citation", "finish"]) {
+    const event = events.find((each) => each.type === type)!;
+    const given = { ...event, ...(event["citation"] as object), ...(event["passages"] as object[] | undefined)?.[0] };
+    const named = [...rows.find((row) => row.type === type)!.fields.matchAll(/`([a-z]\w*)`/gi)].map(
+      ([, name]) => name!,
+    );
+    // The model's waiting calls, lines and pages are there only where there are some.
+    const missing = named.filter((name) => !(name in given) && !["line", "page", "title", "waiting"].includes(name));
+    expect({ type, missing, count: named.length > 0 }).toEqual({ type, missing: [], count: true });
+  }
 }, 60_000);
 
 test("every command and flag that the pages show exists", async () => {
